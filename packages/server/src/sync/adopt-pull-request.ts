@@ -15,6 +15,7 @@ import {
 import type { LoopChange } from '../pull-requests/index.ts';
 import type { Effect } from '../receipts/outside.ts';
 import { openRepository, ProviderError, scmFault } from '../scm/index.ts';
+import { lockThreadById } from '../threads/index.ts';
 import { recordOpened } from './open-pull-request.ts';
 import type { Opened } from './open-pull-request.ts';
 
@@ -59,6 +60,7 @@ async function read(ctx: Context, target: Adopting): Promise<Opened> {
 }
 
 async function record(tx: Tx, target: Adopting, opened: Opened): Promise<WriteResult> {
+  await lockThreadById(tx, target.threadId);
   await transferFrom(tx, target);
   const loaded = await recordOpened(tx, target, opened);
   return { status: 201, body: { ok: true, pullRequest: pullRequestView(loaded) } };

@@ -3,7 +3,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vite
 import { localProvider } from '../scm/local/provider.ts';
 import { startTestServer } from '../service.fixture.ts';
 import type { TestServer } from '../service.fixture.ts';
-import { refusal } from '../threads/threads.fixture.ts';
+import { ok, refusal } from '../threads/threads.fixture.ts';
 import { breakOff, BREAKS, newBound, persist } from './sync.fixture.ts';
 import type { Break } from './sync.fixture.ts';
 
@@ -90,6 +90,22 @@ describe('merging', () => {
       .execute();
     expect(audited.map(({ action }) => action)).toEqual(['pull_request.created', 'pull_request.merged']);
   });
+});
+
+test('a pull request that is opened again while its thread opens another one stays closed', async () => {
+  const d = await newBound(s);
+  const old = await d.open();
+  await ok(s.call('PATCH', `${d.prs}/${old.id}`, { state: 'closed' }));
+  const original = localProvider.createPullRequest;
+  vi.spyOn(localProvider, 'createPullRequest').mockImplementationOnce(async (...args) => {
+    const there = `/api/source-control/scm/repositories/${d.repositoryId}/pull-requests/${old.number as number}`;
+    await ok(s.call('PATCH', there, { state: 'open' }));
+    await d.shows(old.id, { state: 'open' });
+    return original(...args);
+  });
+  const pr = await d.open();
+  expect([pr.state, pr.number === old.number]).toEqual(['open', false]);
+  expect((await d.pr(old.id)).state).toBe('closed');
 });
 
 test('one write of a thread at a time is outside: a second one is busy until its receipt is settled', async () => {

@@ -6,12 +6,21 @@ import type { Tx } from '../db/transaction.ts';
 import { ApiError, notFound } from '../http/errors.ts';
 import type { WriteResult } from '../http/write-request.ts';
 import { enqueue } from '../jobs/enqueue.ts';
-import { enqueueSync, findByNumber, pullRequestView, recordPullRequest } from '../pull-requests/index.ts';
+import {
+  changePullRequest,
+  enqueueSync,
+  findByNumber,
+  findOpen,
+  lockPullRequest,
+  pullRequestView,
+  recordPullRequest,
+} from '../pull-requests/index.ts';
 import type { LoadedPullRequest, LoopChange } from '../pull-requests/index.ts';
 import type { Effect } from '../receipts/outside.ts';
 import { openRepository, ProviderError, scmFault } from '../scm/index.ts';
 import type { OpenRepository, ProviderPullRequest } from '../scm/index.ts';
 import { loadTree, sameTree } from '../sources/index.ts';
+import { lockThreadById } from '../threads/index.ts';
 import { numbered } from './names.ts';
 import { findOwnCommit } from './own-commit.ts';
 
@@ -211,6 +220,7 @@ async function createOnce(
 }
 
 async function record(tx: Tx, target: Opening, opened: Opened): Promise<WriteResult> {
+  await lockThreadById(tx, target.threadId);
   const loaded = await recordOpened(tx, target, opened);
   const by = { principal: { orgId: target.orgId, actorId: target.createdBy }, address: target.address };
   await audit(tx, by, 'pull_request.created', target.id);
@@ -219,7 +229,7 @@ async function record(tx: Tx, target: Opening, opened: Opened): Promise<WriteRes
   return { status: 201, body: { ok: true, pullRequest: pullRequestView(loaded) } };
 }
 
-/** The record of a pull request at the provider; what is next for it follows. */
+/** The record of a pull request at the provider, for a locked thread; what is next for it follows. */
 export async function recordOpened(
   tx: Tx,
   target: Pick<
@@ -228,6 +238,9 @@ export async function recordOpened(
   >,
   { pull, repoFullName, headSha, headSourceId }: Opened,
 ): Promise<LoadedPullRequest> {
+  // One that was opened again meanwhile stays closed here: a thread has one that is open.
+  const other = await findOpen(tx.db, target.threadId);
+  if (other) await changePullRequest(tx, (await lockPullRequest(tx, other.id))!, { state: 'closed' });
   const loaded = await recordPullRequest(
     tx,
     {
