@@ -5,7 +5,7 @@ import { ApiError } from '../http/errors.ts';
 import { write } from '../http/operation.ts';
 import { Body, Enum, Ok } from '../http/schemas.ts';
 import { scopeOf } from '../projects/index.ts';
-import { lockAsked, notOpen } from '../sync/index.ts';
+import { isOthers, lockAsked, notOpen } from '../sync/index.ts';
 import { requireIdle, requireOpen } from '../threads/index.ts';
 import type { LoadedThread } from '../threads/index.ts';
 import { changePullRequest } from './change-pull-request.ts';
@@ -15,10 +15,11 @@ import { pushAfter } from './state.ts';
 import { pullRequestView } from './view.ts';
 import type { LoadedPullRequest } from './view.ts';
 
-/** Refuses a decision, in this order: archived, not open, not diverged, busy. */
+/** Refuses a decision, in this order: archived, not open, another thread's, not diverged, busy. */
 async function requireDiverged(tx: Tx, thread: ThreadRow, row: PullRequestRow): Promise<void> {
   requireOpen(thread, 'allowed');
   if (row.state !== 'open') throw notOpen();
+  if (row.transferred_at !== null) throw isOthers();
   if (row.push_status !== 'diverged')
     throw new ApiError(
       'conflict',
@@ -65,7 +66,10 @@ export const syncPullRequest = write({
     }
     const isBehind = row.head_source_id !== null && thread.thread.latest_source_id !== row.head_source_id;
     const isPushed =
-      isBehind && row.state === 'open' && row.transferred_at === null && thread.thread.archived_at === null;
+      (isBehind || row.push_status === 'failed') &&
+      row.state === 'open' &&
+      row.transferred_at === null &&
+      thread.thread.archived_at === null;
     const changed = await changePullRequest(
       tx,
       loaded,

@@ -1,3 +1,4 @@
+import { sql } from 'kysely';
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
 import { startTestServer } from '../service.fixture.ts';
 import type { TestServer } from '../service.fixture.ts';
@@ -294,6 +295,15 @@ describe('a pull request that is there', () => {
     await sync(d, pr);
     await d.shows(pr.id, { push: CURRENT });
     expect(await d.git('rev-parse', pr.headRef)).toBe(pr.headSha);
+  });
+
+  test('is decided on by the thread that has it alone', async () => {
+    const d = await newBound(s);
+    const pr = await d.open();
+    await sql`update pull_requests set transferred_at = now(), push_status = 'diverged' where id = ${pr.id}`.execute(
+      s.service.ctx.db,
+    );
+    expect((await post(d, pr, 'sync', { take: 'thread' })).body.error.code).toBe('conflict');
   });
 
   test('that is closed, or goes to another branch than the thread began from, is refused', async () => {

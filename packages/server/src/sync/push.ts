@@ -75,15 +75,18 @@ async function commitOf(at: Syncing, sourceId: string): Promise<string> {
   });
 }
 
-/** A push that the provider refused: a newer source, or a caller, tries again. */
+/** A push that the provider refused: a newer source, or a caller, tries again. One that has ended needs none. */
 export const refusedWith =
   (code: string, message: string, sourceId: string | null) =>
-  ({ row }: LoadedPullRequest): PullRequestChange => ({
-    ...ENDED,
-    push_status: pushAfter(pushAfter(row.push_status, 'queue'), 'refuse'),
-    push_error: { code, message },
-    pushing_source_id: sourceId,
-  });
+  ({ row }: LoadedPullRequest): PullRequestChange =>
+    row.state === 'open' && row.transferred_at === null
+      ? {
+          ...ENDED,
+          push_status: pushAfter(pushAfter(row.push_status, 'queue'), 'refuse'),
+          push_error: { code, message },
+          pushing_source_id: sourceId,
+        }
+      : {};
 
 /** The provider is away: what is pending is tried again, later each time. */
 export const delayed = ({ row }: LoadedPullRequest): PullRequestChange => {

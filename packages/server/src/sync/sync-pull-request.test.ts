@@ -139,6 +139,41 @@ describe('a push', () => {
   });
 });
 
+test('a push that is refused once the pull request is merged leaves nothing', async () => {
+  const d = await newBound(s);
+  const pr = await d.open();
+  const underWay = Promise.withResolvers<void>();
+  const goesOn = Promise.withResolvers<void>();
+  const transport = vi.spyOn(localProvider, 'gitTransport').mockImplementation(async () => {
+    underWay.resolve();
+    await goesOn.promise;
+    throw new ProviderError({ code: 'access_denied' }, 'not now');
+  });
+  await d.edit({ 'c.txt': '1\n' });
+  await underWay.promise;
+  const { pullRequest } = await ok(s.call('POST', `${d.prs}/${pr.id}/merge`, {}));
+  const before = (await rowOf(pr.id)).looked_at;
+  goesOn.resolve();
+  await until('it is looked at', async () => (await rowOf(pr.id)).looked_at! > before!);
+  transport.mockRestore();
+  expect(await d.pr(pr.id)).toMatchObject({
+    state: 'merged',
+    headSha: pullRequest.headSha,
+    push: CURRENT,
+    version: pullRequest.version + 1,
+  });
+});
+
+test('a caller tries again what has failed, also where the thread has nothing newer', async () => {
+  const d = await newBound(s);
+  const pr = await d.open();
+  await d.shows(pr.id, { scmSummary: { state: 'open' } });
+  await sql`update pull_requests set push_status = 'failed', push_error = '{"code":"repository_too_large","message":"x"}'
+    where id = ${pr.id}`.execute(s.service.ctx.db);
+  await ok(s.call('POST', `${d.prs}/${pr.id}/sync`, {}));
+  await d.shows(pr.id, { push: CURRENT });
+});
+
 describe('a look', () => {
   test('that finds a pull request open again pushes what its thread has', async () => {
     const d = await newBound(s);
