@@ -2,7 +2,7 @@
 import { listTree } from '../../git/list-tree.ts';
 import type { TreeEntry } from '../../git/list-tree.ts';
 import { runGit } from '../../git/run-git.ts';
-import { innerLinks, targetOf } from './inner-links.ts';
+import { innerLinks, MAX_TARGET_BYTES, targetOf } from './inner-links.ts';
 import type { Links } from './inner-links.ts';
 
 const MAX_ENTRIES = 1_000_000;
@@ -29,11 +29,12 @@ export async function linksAmong(dir: string, commitSha: string, entries: TreeEn
   const known = remembered.get(commitSha);
   if (known) return known;
   const links = entries.filter(({ mode }) => mode === '120000');
-  const targets = links.length === 0 ? [] : await readTargets(dir, links);
-  return remember(
-    commitSha,
-    innerLinks(new Map(links.map(({ path }, index) => [path.toString('utf8'), targets[index]!]))),
-  );
+  // git takes links of any length.
+  const short = links.filter(({ byteSize }) => byteSize <= MAX_TARGET_BYTES);
+  const targets = new Map<string, string | null>(links.map(({ path }) => [path.toString('utf8'), null]));
+  const read = short.length === 0 ? [] : await readTargets(dir, short);
+  for (const [index, { path }] of short.entries()) targets.set(path.toString('utf8'), read[index]!);
+  return remember(commitSha, innerLinks(targets));
 }
 
 function remember(commitSha: string, links: Links): Links {

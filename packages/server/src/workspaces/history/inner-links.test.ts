@@ -56,3 +56,11 @@ describe('a link of a commit', () => {
     expect([...left.keys()]).toEqual(['free', 'd/free']);
   });
 });
+
+test('links whose way is long on purpose are left out, and hold nothing up', () => {
+  const target = `${'x/'.repeat(680)}${'../'.repeat(680)}l0`;
+  const all = new Map(Array.from({ length: 3_000 }, (_, n) => [`l${n}`, target]));
+  const start = performance.now();
+  expect(innerLinks(new Map([['plain', 'a/b'], ...all])).size).toBe(1);
+  expect(performance.now() - start).toBeLessThan(3_000);
+});

@@ -7,7 +7,9 @@ export type Links = ReadonlyMap<string, string>;
 
 /** The kernel follows no more of them, and takes no longer target. */
 const MAX_HOPS = 40;
-const MAX_TARGET_BYTES = 4095;
+export const MAX_TARGET_BYTES = 4095;
+/** Parts of paths that are walked for a commit, in some 100 ms: real ones take some ten for a link. */
+const MAX_STEPS = 2_000_000;
 
 /** A link's target as text; null where no link of a workspace may lead there. */
 export function targetOf(content: Buffer): string | null {
@@ -21,32 +23,62 @@ export function targetOf(content: Buffer): string | null {
  * commit; null for a target that is none for a workspace.
  */
 export function innerLinks(all: ReadonlyMap<string, string | null>): Links {
+  const walk = new Walk(all);
   return new Map(
     [...all].flatMap(([path, target]) =>
-      target !== null && checkPath(path) === null && staysInside(path, all) ? [[path, target]] : [],
+      target !== null && checkPath(path) === null && walk.staysInside(path) ? [[path, target]] : [],
     ),
   );
 }
 
-/** Walks from the link to where it leads, part by part, as the kernel does. */
-function staysInside(link: string, all: ReadonlyMap<string, string | null>): boolean {
-  const at: string[] = [];
-  const rest = link.split('/').toReversed();
-  for (let hops = 0; rest.length > 0;) {
-    const part = rest.pop()!;
-    if (part === '' || part === '.') continue;
-    if (part === '..') {
-      if (at.pop() === undefined) return false;
-      continue;
+/** A folder of links, or a link. */
+interface Node {
+  below: Map<string, Node>;
+  target?: string | null;
+}
+
+/** Walks from links to where they lead, part by part, as the kernel does. */
+class Walk {
+  readonly #root: Node = { below: new Map() };
+  #steps = 0;
+
+  constructor(all: ReadonlyMap<string, string | null>) {
+    for (const [path, target] of all) {
+      // A longer path is none of a workspace; what leads there leads nowhere.
+      if (path.length > MAX_TARGET_BYTES) continue;
+      let node = this.#root;
+      for (const part of path.split('/')) {
+        const next = node.below.get(part) ?? { below: new Map() };
+        node.below.set(part, next);
+        node = next;
+      }
+      node.target = target;
     }
-    at.push(part);
-    const target = all.get(at.join('/'));
-    if (target === undefined) continue;
-    if (target === null || target.startsWith('/') || ++hops > MAX_HOPS) return false;
-    at.pop();
-    rest.push(...target.split('/').toReversed());
   }
-  return true;
+
+  staysInside(link: string): boolean {
+    /** Null where there are no links. */
+    const at: (Node | null)[] = [this.#root];
+    const rest = link.split('/').toReversed();
+    for (let hops = 0; rest.length > 0;) {
+      const part = rest.pop()!;
+      if (++this.#steps > MAX_STEPS) return false;
+      if (part === '' || part === '.') continue;
+      if (part === '..') {
+        if (at.length === 1) return false;
+        at.pop();
+        continue;
+      }
+      const next: Node | null = at.at(-1)?.below.get(part) ?? null;
+      if (next?.target === undefined) {
+        at.push(next);
+        continue;
+      }
+      if (next.target === null || next.target.startsWith('/') || ++hops > MAX_HOPS) return false;
+      rest.push(...next.target.split('/').toReversed());
+    }
+    return true;
+  }
 }
 
 /** The links that are in a workspace with these files: a file at, above or below a link's path wins. */
