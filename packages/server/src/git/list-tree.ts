@@ -14,10 +14,12 @@ export interface TreeEntry {
 
 const LIMIT_MS = 120_000;
 const MAX_STDERR = 4096;
+/** Of all paths together: 50,000 of the longest that a source takes. Deep folders make more of a few bytes. */
+const MAX_PATH_BYTES = 64 * 1024 * 1024;
 
 /**
  * The entries of a commit's tree, all folders through, in the order of their paths' bytes; at most
- * `maxEntries`, then `truncated`.
+ * `maxEntries`, or 64 MiB of paths, then `truncated`.
  */
 export async function listTree(
   gitDir: string,
@@ -29,6 +31,7 @@ export async function listTree(
   let truncated = false,
     timedOut = false,
     stderr = '',
+    pathBytes = 0,
     rest: Buffer = Buffer.alloc(0);
   child.stdin!.end();
   child.stderr!.on('data', (data: Buffer) => {
@@ -39,7 +42,8 @@ export async function listTree(
     const text = rest.length ? Buffer.concat([rest, data]) : data;
     let from = 0;
     for (let end = text.indexOf(0); end !== -1; end = text.indexOf(0, from)) {
-      if (entries.length === maxEntries) {
+      pathBytes += end - from;
+      if (entries.length === maxEntries || pathBytes > MAX_PATH_BYTES) {
         truncated = true;
         child.kill('SIGKILL');
         return;

@@ -67,4 +67,20 @@ describe('a tree', () => {
   test('of a commit that is not there is an error', async () => {
     await expect(listTree(dir, '0'.repeat(40), 3)).rejects.toThrow('git ls-tree ended (128)');
   });
+
+  test('of long paths is cut off at 64 MiB of them', async () => {
+    const files = Array.from({ length: 4_000 }, (_, n) => ({ path: `${n}`, content: '' }));
+    const commit = await commitFiles(dir, 'bomb', files);
+    let tree = (await runGit(dir, ['rev-parse', `${commit}^{tree}`])).output.toString().trim();
+    for (let depth = 0; depth < 80; depth++) tree = await inFolder(dir, tree, 'd'.repeat(250));
+    const { entries, truncated } = await listTree(dir, tree, 4_000);
+    expect(truncated).toBe(true);
+    expect(entries.length).toBeLessThan(4_000);
+  });
 });
+
+/** A tree with one folder. */
+async function inFolder(gitDir: string, tree: string, name: string): Promise<string> {
+  const input = `040000 tree ${tree}\t${name}\n`;
+  return (await runGit(gitDir, ['mktree'], { input })).output.toString().trim();
+}
