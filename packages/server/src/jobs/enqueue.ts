@@ -15,9 +15,9 @@ export interface JobKinds {
   /** Pushes what the thread has, then looks at the provider. */
   'pull-request.sync': { pullRequestId: string };
   /** After a merge: the head of the thread's project follows the base branch. */
-  'pull-request.follow-base': { pullRequestId: string };
+  'pull-request.follow-base': { pullRequestId: string; tries?: number };
   /** Names the pull request in a comment on its thread's issue. */
-  'pull-request.comment': { pullRequestId: string };
+  'pull-request.comment': { pullRequestId: string; tries?: number };
   /** Reads the repositories of an installation. */
   'scm.sync': { installationId: string };
   /** Something moved in a repository: its pull requests are looked at. */

@@ -1,7 +1,9 @@
 import type { Context } from '../context.ts';
+import type { PullRequestRow } from '../db/schema.ts';
 import type { Job } from '../jobs/job.ts';
 import { findPullRequestById } from '../pull-requests/index.ts';
 import { openRepository } from '../scm/index.ts';
+import { askLater } from './ask-later.ts';
 import { issueOf } from './names.ts';
 
 /** Names a pull request on its thread's issue, once: it looks first. */
@@ -9,6 +11,11 @@ export async function commentOnIssue(ctx: Context, job: Job<'pull-request.commen
   const found = await findPullRequestById(ctx.db, job.payload.pullRequestId);
   if (!found) return;
   const { row } = found;
+  const asked = { kind: 'pull-request.comment', row } as const;
+  await comment(ctx, row).catch((error: unknown) => askLater(ctx, job, asked, error));
+}
+
+async function comment(ctx: Context, row: PullRequestRow): Promise<void> {
   const thread = await ctx.db
     .selectFrom('threads')
     .select('tracker_issue_url')

@@ -6,6 +6,7 @@ import type { LoadedPullRequest, PullRequestChange } from '../pull-requests/inde
 import { cancelRuns } from '../runs/index.ts';
 import type { ProviderPullRequest } from '../scm/index.ts';
 import { changeThread } from '../threads/index.ts';
+import { headKey } from './follow-base.job.ts';
 import type { Locked } from './lock.ts';
 
 /**
@@ -48,7 +49,7 @@ export async function see(
     tx,
     'pull-request.follow-base',
     { pullRequestId: seen.row.id },
-    { key: `project-head:${seen.row.project_id}`, turnOf: seen.row },
+    { key: headKey(seen.row), turnOf: seen.row },
   );
   return seen;
 }

@@ -235,6 +235,37 @@ describe('a look', () => {
   });
 });
 
+test('a head that cannot follow a merge, since the provider is away, follows later', async () => {
+  const d = await newBound(s);
+  const { db } = s.service.ctx;
+  const pr = await d.open();
+  await d.shows(pr.id, { scmSummary: { mergeable: 'mergeable' } });
+  const original = localProvider.resolveRef;
+  const refs = vi.spyOn(localProvider, 'resolveRef').mockImplementation(async (at, ref) => {
+    if (ref === 'main') throw new ProviderError({ code: 'unavailable' }, 'not now');
+    return original(at, ref);
+  });
+  const { pullRequest } = await ok(s.call('POST', `${d.prs}/${pr.id}/merge`, {}));
+  const key = `project-head:${d.projectId}`;
+  const laterJobs = () =>
+    db
+      .selectFrom('jobs')
+      .select('payload')
+      .where('key', '=', key)
+      .where('run_at', '>', sql<Date>`now()`)
+      .execute();
+  await vi.waitFor(
+    async () => expect(await laterJobs()).toEqual([{ payload: { pullRequestId: pr.id, tries: 1 } }]),
+    10_000,
+  );
+  refs.mockRestore();
+  await sql`update jobs set run_at = now() where key = ${key}`.execute(db);
+  await vi.waitFor(async () => {
+    const { project } = await ok(s.call('GET', `/api/projects/${d.projectId}`));
+    expect(project.headCommitSha).toBe(pullRequest.mergeCommitSha);
+  }, 10_000);
+});
+
 test('a call that waits is answered with the next version', async () => {
   const d = await newBound(s);
   const pr = await d.open();

@@ -1,0 +1,37 @@
+import type { Context } from '../context.ts';
+import type { PullRequestRow } from '../db/schema.ts';
+import { transaction } from '../db/transaction.ts';
+import { enqueue } from '../jobs/enqueue.ts';
+import type { JobKinds } from '../jobs/enqueue.ts';
+import type { Job } from '../jobs/job.ts';
+import { ProviderError } from '../scm/index.ts';
+
+type Kind = 'pull-request.follow-base' | 'pull-request.comment';
+
+/** After how many seconds a provider that was away is asked again: for a day. */
+const SECONDS = [5, 30, 120, 300];
+const TRIES = 290;
+
+interface Asked<K extends Kind> {
+  kind: K;
+  row: PullRequestRow;
+  key?: string;
+}
+
+/** The end of a job of a pull request that failed: another one follows where the provider was away. Else throws. */
+export async function askLater<K extends Kind>(
+  ctx: Context,
+  job: Pick<Job<K>, 'fence' | 'payload'>,
+  { kind, row, key }: Asked<K>,
+  error: unknown,
+): Promise<void> {
+  const { tries = 0 } = job.payload;
+  const isAway = error instanceof ProviderError && error.fault.code === 'unavailable';
+  if (!isAway || tries === TRIES) throw error;
+  const delaySeconds = SECONDS[Math.min(tries, SECONDS.length - 1)]!;
+  const payload: JobKinds[Kind] = { ...job.payload, tries: tries + 1 };
+  await transaction(ctx, async (tx) => {
+    await job.fence(tx);
+    await enqueue(tx, kind, payload, { ...(key === undefined ? {} : { key }), turnOf: row, delaySeconds });
+  });
+}
