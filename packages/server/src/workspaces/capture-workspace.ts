@@ -53,7 +53,7 @@ export async function captureWorkspace(
   from: string | Tree | null,
 ): Promise<Capture> {
   const base: Tree = from === null ? new Map() : typeof from === 'string' ? await loadTree(ctx, from) : from;
-  const below = await sourceBelow(ctx, thread);
+  const { project, below } = await groundsOf(ctx, thread);
   const result = await ctx.runner.capture(
     thread.id,
     below ? { over: below.id, ...difference(below.tree, base) } : [...base.keys()],
@@ -62,7 +62,7 @@ export async function captureWorkspace(
   const tree = treeOf(result, below?.tree);
   const { paths, limit } = checkTree(
     tree,
-    limitsOf(ctx, await projectOf(ctx, thread)),
+    limitsOf(ctx, project),
     typeof from === 'string' ? base : undefined,
   );
   const refused = [...strays.map(({ path, fault }) => ({ path, message: fault })), ...paths];
@@ -77,9 +77,6 @@ export async function captureWorkspace(
     fault: limit === null ? named(refused) : clean(limit),
   };
 }
-
-const projectOf = (ctx: Context, { project_id: id }: ThreadRow): Promise<Pick<ProjectRow, 'repository_id'>> =>
-  ctx.db.selectFrom('projects').select('repository_id').where('id', '=', id).executeTakeFirstOrThrow();
 
 type Refused = { path: string; message: string }[];
 
@@ -118,19 +115,21 @@ const printable = (path: string): string =>
     (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`,
   );
 
-/** The source of the project whose kept files the workspace is an overlay of. */
-async function sourceBelow(ctx: Context, thread: ThreadRow): Promise<{ id: string; tree: Tree } | null> {
-  const id = await ctx.runner.baseOf(thread.id);
-  const found =
-    id === null
-      ? undefined
-      : await ctx.db
-          .selectFrom('sources')
-          .select('id')
-          .where('id', '=', id)
-          .where('project_id', '=', thread.project_id)
-          .executeTakeFirst();
-  return found ? { id: found.id, tree: await loadTree(ctx, found.id) } : null;
+interface Grounds {
+  project: Pick<ProjectRow, 'repository_id'>;
+  /** The source of the project whose kept files the workspace is an overlay of. */
+  below: { id: string; tree: Tree } | null;
+}
+
+async function groundsOf(ctx: Context, thread: ThreadRow): Promise<Grounds> {
+  const baseId = await ctx.runner.baseOf(thread.id);
+  const { id, ...project } = await ctx.db
+    .selectFrom('projects as p')
+    .leftJoin('sources as s', (on) => on.onRef('s.project_id', '=', 'p.id').on('s.id', '=', baseId))
+    .select(['p.repository_id', 's.id'])
+    .where('p.id', '=', thread.project_id)
+    .executeTakeFirstOrThrow();
+  return { project, below: id === null ? null : { id, tree: await loadTree(ctx, id) } };
 }
 
 function difference(from: Tree, to: Tree): { added: string[]; removed: string[] } {
