@@ -105,13 +105,19 @@ test('former keys open, the current one seals; rotate seals all of it again, aft
     200,
   ]);
   const rotated = await headrace(['rotate', '--json'], changed);
-  const of = (resealed: number, current: number) =>
-    ['model keys', "MCP servers' secrets", 'answers of receipts'].map((what) => ({
-      what,
-      resealed,
-      current,
-      unreadable: [],
-    }));
+  const of = (resealed: number, current: number) => {
+    const [some, none] = [
+      { resealed, current, unreadable: [] },
+      { resealed: 0, current: 0, unreadable: [] },
+    ];
+    return [
+      { what: 'model keys', ...some },
+      { what: "MCP servers' secrets", ...some },
+      { what: "installations' credentials", ...none },
+      { what: "installations' webhook secrets", ...none },
+      { what: 'answers of receipts', ...some },
+    ];
+  };
   expect([rotated.code, rotated.stderr, JSON.parse(rotated.stdout).rotated]).toEqual([0, '', of(1, 0)]);
   expect(JSON.parse((await headrace(['rotate', '--json'], changed)).stdout).rotated).toEqual(of(0, 1));
 

@@ -4,6 +4,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { ensureRunner } from '@headrace/runner/client';
+import { PROTOCOL_VERSION } from '@headrace/runner/protocol';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { newBench as newBuildBench } from './builds/builds.fixture.ts';
 import { newBench as newPreviewBench, visit } from './previews/previews.fixture.ts';
@@ -100,7 +101,7 @@ test('a run, a question, a build, a preview and unsaved files at an older runner
   expect((await s.call('GET', '/health/ready')).status).toBe(200);
   const now = ctx.runnerStatus()!;
   expect([now.protocol, now.pid === oldPid, ctx.formerRunners.list().map(({ id }) => id)]).toEqual([
-    1,
+    PROTOCOL_VERSION,
     false,
     [`local:${oldPid}`],
   ]);

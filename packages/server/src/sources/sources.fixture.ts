@@ -40,7 +40,7 @@ export async function openTestContext(
     pool,
     bus: deaf,
     log: silent,
-    config: { cleanupGraceSeconds, eventRetentionSeconds: 604_800 } as Context['config'],
+    config: { dataDir: dir, cleanupGraceSeconds, eventRetentionSeconds: 604_800 } as Context['config'],
     clock: { offsetMs: 0 },
     shutdown: new AbortController().signal,
   };
