@@ -74,6 +74,8 @@ async function pushBranches(cloneUrl: string, serviceKey: string): Promise<strin
           },
           (error, stdout) => (error ? reject(error) : resolve(stdout.trim())),
         );
+        // Commands that read nothing may have ended: their exit code counts.
+        child.stdin!.on('error', () => {});
         child.stdin!.end(input);
       });
     await git(['clone', '--quiet', '--bare', cloneUrl, '.']);
