@@ -9,7 +9,7 @@ import { sample, sampleText } from '../requests/sample.ts';
 import type { JsonObject } from '../requests/sample.ts';
 import { requestOf, withKey } from '../requests/specimen.ts';
 import type { Answer, Request } from '../requests/wire.ts';
-import { pathOf } from '../requests/world.ts';
+import { exhibitName, pathOf } from '../requests/world.ts';
 
 /** A caller with rights in another organization. */
 export interface Stranger {
@@ -40,9 +40,9 @@ const EXHIBIT: Record<string, string> = {
 
 const absentIds = (ids: Ids): Ids =>
   Object.fromEntries(Object.entries(ids).map(([name, id]) => [name, isAnId(id) ? absentId(id) : id]));
-const namesOf = ({ pathParameters, isPlatform }: Operation) =>
-  pathParameters
-    .map((name) => (isPlatform && name === 'projectId' ? 'appId' : name))
+const namesOf = (operation: Operation) =>
+  operation.pathParameters
+    .map((name) => exhibitName(operation, name))
     .filter((name) => name !== 'provider' && name !== 'token');
 
 /** Both answer with the same request id: apart from what an answer is about, nothing may differ. */

@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Actor, Calls, Made } from './actors.ts';
 import { exhibitRepository } from './repository.ts';
+import { newThreadPull } from './pulls.ts';
 
 export const PLATFORM = '/api/platform/v1';
 /** A command that the exhibited app's settings have people asked about. */
@@ -96,10 +97,16 @@ export async function makeExhibits(
     command: 'node tools.mjs',
   });
   const repository = await exhibitRepository(calls, key);
+  const {
+    project: { id: boundProjectId },
+  } = await call(key, 'POST', '/api/projects', { name: 'Bound', repositoryId: repository.repositoryId });
+  const pull = await newThreadPull(calls, key, boundProjectId as string);
   return {
     headSourceId,
     ids: {
       ...repository,
+      boundProjectId,
+      ...pull,
       mcpServerId,
       appId,
       projectId,

@@ -3,6 +3,7 @@
  * one that the document lists. Both kinds go at once: what is valid waits for sandboxes, what is malformed is
  * refused at the door.
  */
+import { startGithubStandIn } from '../../../packages/server/src/scm/github/stand-in.fixture.ts';
 import type { Part, PartResult } from '../lib/part.ts';
 import { OWNER_ENV } from './actors.ts';
 import { sendCrowd } from './crowd.ts';
@@ -26,10 +27,13 @@ export const requestsPart: Part = {
   seconds: 200,
   async run({ random, count, start, atEnd, signal, say }) {
     const document = readDocument();
-    const service = await start({ env: OWNER_ENV });
+    const github = await startGithubStandIn();
+    atEnd(() => github.close());
+    const service = await start({ env: { ...OWNER_ENV, HEADRACE_SCM_ALLOW_PRIVATE: '1' } });
     const wire = openWire(service.base);
     atEnd(() => wire.close());
-    const world = await makeWorld(service, wire, document.operations);
+    const { baseUrl, token } = github;
+    const world = await makeWorld({ service, github: { baseUrl, token } }, wire, document.operations);
     say('the world is made');
     const [valid, malformed, crowd] = [createTally(), createTally(), createTally()];
     const tasks = plan(document.operations, count(VALID, document.operations.length), random.fork('plan'));

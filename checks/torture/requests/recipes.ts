@@ -3,7 +3,7 @@
  * means. Everything else is drawn from the schemas. What is not named here works with the exhibits as they
  * are.
  */
-import { randomUUID } from 'node:crypto';
+import { createHmac, randomUUID } from 'node:crypto';
 import { gzipSync } from 'node:zlib';
 import { pack } from 'tar-stream';
 import type { Random } from '../../harness/random.ts';
@@ -12,8 +12,9 @@ import type { Actor } from './actors.ts';
 import { ASKING, FILES, openApproval, PLATFORM, until } from './exhibits.ts';
 import type { Ids } from './exhibits.ts';
 import type { Json, JsonObject } from './sample.ts';
+import { changedThread, newThreadPull } from './pulls.ts';
 import { newName, newPull, nextBranch } from './repository.ts';
-import { pathOf } from './world.ts';
+import { newInstallation, pathOf, WEBHOOK_SECRET } from './world.ts';
 import type { Draw, World } from './world.ts';
 
 export interface Prepared {
@@ -36,6 +37,7 @@ const sometimes = (random: Random, share: number) => random.next() < share;
 const seldom = (random: Random, ...names: string[]) =>
   Object.fromEntries(names.filter(() => !sometimes(random, 0.1)).map((name) => [name, undefined]));
 const appOf = ({ exhibits }: World) => `${PLATFORM}/apps/${exhibits.ids.appId}`;
+const INSTALLATIONS = '/api/source-control/scm/installations';
 const REPOSITORIES = '/api/source-control/scm/repositories';
 const MODELS = ['scripted', 'openai/none', 'anthropic/none'];
 const CONTENTS = [
@@ -287,6 +289,45 @@ export const RECIPES: Record<string, Recipe> = {
     body: seldom(random, 'expectedHeadSha'),
   }),
   'scm.createComment': ({ random }) => ({ body: seldom(random, 'inReplyTo') }),
+  'scm.createInstallation': ({ world }) => ({
+    body: { provider: 'github', app: undefined, ...world.github },
+    after: async (made) => {
+      if (made?.installation)
+        await world.calls.call(world.owner, 'DELETE', `${INSTALLATIONS}/${made.installation.id as string}`);
+    },
+  }),
+  'scm.updateInstallation': ({ world, random }) => ({
+    ids: world.spare,
+    body: {
+      app: undefined,
+      webhookSecret: undefined,
+      token: sometimes(random, 0.5) ? world.github.token : undefined,
+    },
+  }),
+  'scm.deleteInstallation': async ({ world }) => ({ ids: { installationId: await newInstallation(world) } }),
+  'scm.receiveWebhook': ({ world }) => {
+    const body = { zen: randomUUID() };
+    const signature = createHmac('sha256', WEBHOOK_SECRET).update(JSON.stringify(body)).digest('hex');
+    return {
+      ids: world.spare,
+      body,
+      headers: [
+        ['x-github-event', 'ping'],
+        ['x-github-delivery', randomUUID()],
+        ['x-hub-signature-256', `sha256=${signature}`],
+      ],
+    };
+  },
+  'pullRequests.createPullRequest': async ({ world: { calls, key, exhibits } }) => ({
+    ids: { pullThreadId: await changedThread(calls, key, exhibits.ids.boundProjectId!) },
+    // Another pull request's number goes with nothing else.
+    body: { number: undefined, base: undefined },
+  }),
+  'pullRequests.updatePullRequest': onPull({ base: undefined, state: undefined }),
+  'pullRequests.syncPullRequest': onPull({ take: undefined }),
+  'pullRequests.updateBranch': onPull({}),
+  'pullRequests.updateReviewLoop': onPull({}),
+  'pullRequests.mergePullRequest': onPull({ method: undefined, expectedHeadSha: undefined }),
   'mcpServers.createMcpServer': ({ world, random }) => ({
     body: {
       command: undefined,
@@ -394,6 +435,14 @@ export const RECIPES: Record<string, Recipe> = {
   },
 };
 
+/** A pull request of its own, and members that are set. */
+function onPull(body: Record<string, Json | undefined>): Recipe {
+  return async ({ world: { calls, key, exhibits } }) => ({
+    ids: await newThreadPull(calls, key, exhibits.ids.boundProjectId!),
+    body,
+  });
+}
+
 /** Which members a server has follows from its transport. */
 function mcpServer(random: Random): JsonObject {
   if (sometimes(random, 0.5))
@@ -445,6 +494,13 @@ const COSTLY = [
   'scm.createPullRequest',
   'scm.updatePullRequest',
   'scm.mergePullRequest',
+  'scm.createInstallation',
+  'pullRequests.createPullRequest',
+  'pullRequests.updatePullRequest',
+  'pullRequests.syncPullRequest',
+  'pullRequests.updateBranch',
+  'pullRequests.updateReviewLoop',
+  'pullRequests.mergePullRequest',
   'accounts.signIn',
   'accounts.signOut',
   'accounts.acceptInvitation',

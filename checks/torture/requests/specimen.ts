@@ -43,7 +43,12 @@ export async function drawSpecimen(draw: Draw): Promise<{ specimen: Specimen; af
     (!isSession(actor) || operation.path.startsWith('/api/service-accounts') || random.next() < 0.5)
       ? randomUUID()
       : undefined;
-  const body = operation.body && !prepared.gzip ? drawBody(draw, prepared.body ?? {}, key) : undefined;
+  // The document leaves some bodies to who sends them.
+  const body = !operation.body
+    ? prepared.body && defined(prepared.body)
+    : prepared.gzip
+      ? undefined
+      : drawBody(draw, prepared.body ?? {}, key);
   return {
     specimen: {
       operation,

@@ -21,6 +21,7 @@ export interface World {
   leaver: Actor;
   organizations: string[];
   exhibits: Exhibits;
+  github: Github;
   /** May be changed by anybody, but is there. */
   spare: Ids;
   /** Receipts of the key's writes. */
@@ -30,7 +31,17 @@ export interface World {
   methods: Map<string, string[]>;
 }
 
-export async function makeWorld(service: Service, wire: Wire, operations: Operation[]): Promise<World> {
+/** A host of repositories that a credential is tried at. */
+export interface Github {
+  baseUrl: string;
+  token: string;
+}
+
+export async function makeWorld(
+  { service, github }: { service: Service; github: Github },
+  wire: Wire,
+  operations: Operation[],
+): Promise<World> {
   const calls = createCalls(wire, service.base);
   const [owner, wanderer, leaver] = [
     await calls.signIn(OWNER),
@@ -54,6 +65,7 @@ export async function makeWorld(service: Service, wire: Wire, operations: Operat
     project: { id: projectId },
   } = await calls.call(key, 'POST', '/api/projects', { name: 'Spare' });
   const [{ accountId }, { userId }] = [await calls.account(owner), await calls.invite(owner, 'member')];
+  const installationId = await newInstallation({ calls, owner, github });
   return {
     calls,
     serviceKey: service.key,
@@ -65,7 +77,8 @@ export async function makeWorld(service: Service, wire: Wire, operations: Operat
     leaver,
     organizations: [home as string, organizationId],
     exhibits,
-    spare: { appId, threadId, projectId, accountId, userId },
+    github,
+    spare: { appId, threadId, projectId, accountId, userId, installationId },
     operations: [exhibits.ids.operationId!],
     threads: createThreads(calls, key, exhibits),
     methods: new Map(
@@ -77,12 +90,35 @@ export async function makeWorld(service: Service, wire: Wire, operations: Operat
   };
 }
 
-/** On Platform paths, and before what an app and a Direct project both have, `projectId` names an app. */
-export function pathOf(operation: Operation, ids: Ids): string {
-  const isApps = operation.isPlatform || operation.path.startsWith('/api/projects/{projectId}/');
-  return operation.path.replaceAll(/\{(\w+)\}/g, (_, name: string) =>
-    encodeURIComponent(ids[isApps && name === 'projectId' ? 'appId' : name]!),
+/**
+ * The exhibit that a path's parameter names. On Platform paths, and before what an app and a Direct project both
+ * have, `projectId` names an app; before pull requests, `threadId` a thread on a repository.
+ */
+export function exhibitName({ isPlatform, path }: Operation, parameter: string): string {
+  if (parameter === 'projectId' && (isPlatform || path.startsWith('/api/projects/{projectId}/')))
+    return 'appId';
+  return parameter === 'threadId' && path.includes('/pull-requests') ? 'pullThreadId' : parameter;
+}
+
+export const pathOf = (operation: Operation, ids: Ids): string =>
+  operation.path.replaceAll(/\{(\w+)\}/g, (_, name: string) =>
+    encodeURIComponent(ids[exhibitName(operation, name)]!),
   );
+
+export const WEBHOOK_SECRET = 'a secret of the torture';
+
+export async function newInstallation({
+  calls,
+  owner,
+  github,
+}: Pick<World, 'calls' | 'owner' | 'github'>): Promise<string> {
+  const { installation } = await calls.call(owner, 'POST', '/api/source-control/scm/installations', {
+    provider: 'github',
+    name: 'Stand-in',
+    webhookSecret: WEBHOOK_SECRET,
+    ...github,
+  });
+  return installation.id as string;
 }
 
 export interface Threads {
