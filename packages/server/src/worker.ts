@@ -19,7 +19,7 @@ import { runCapacity } from './capacity/index.ts';
 import { fillPlaces } from './capacity/index.ts';
 import {
   localPullEffects,
-  lookAtLocalRepository,
+  lookAtRepository,
   maintainInstallations,
   maintainLocalRepository,
   syncRepositories,
@@ -133,8 +133,7 @@ export async function startWork(ctx: Context, connection: pg.PoolConfig): Promis
     'pull-request.comment': { run: (job) => commentOnIssue(ctx, job), concurrency: 2 },
     'scm.look-repository': {
       async run(job) {
-        await lookAtLocalRepository(ctx, job);
-        await lookAtPullRequests(ctx, job.payload.repositoryId);
+        await lookAtPullRequests(ctx, job.payload.repositoryId, await lookAtRepository(ctx, job));
       },
       concurrency: 4,
     },

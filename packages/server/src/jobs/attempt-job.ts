@@ -33,6 +33,7 @@ export async function attemptJob(
       id: row.id,
       attempt: row.attempt,
       claimedAt: row.claimed_at!.getTime(),
+      enqueuedAt: row.created_at,
       failures: row.failures,
       payload: row.payload as never,
       fence: async (tx) => {

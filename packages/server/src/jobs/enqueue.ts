@@ -20,8 +20,8 @@ export interface JobKinds {
   'pull-request.comment': { pullRequestId: string; tries?: number };
   /** Reads the repositories of an installation. */
   'scm.sync': { installationId: string };
-  /** Something moved in a repository: its pull requests are looked at. */
-  'scm.look-repository': { repositoryId: string };
+  /** Something moved in a repository, or at its pull request `number` alone: what it concerns is looked at. */
+  'scm.look-repository': { repositoryId: string; number?: number };
   'scm.maintain-repository': { repositoryId: string };
 }
 export type JobKind = keyof JobKinds;

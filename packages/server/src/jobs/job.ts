@@ -10,6 +10,8 @@ export interface Job<K extends JobKind = JobKind> {
    * one: it fences what is done outside of the database.
    */
   claimedAt: number;
+  /** On the database's clock: no later than what it was enqueued for. */
+  enqueuedAt: Date;
   /** How many earlier attempts threw. */
   failures: number;
   payload: JobKinds[K];

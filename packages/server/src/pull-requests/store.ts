@@ -193,12 +193,17 @@ export async function takeDue(tx: Tx, limit: number, nextSeconds: number): Promi
     .execute();
 }
 
-/** Those of a repository that may change are looked at now. */
-export async function makeDue(db: Db, repositoryId: string): Promise<void> {
+/** Those of a repository that may change are looked at now: all of them, or those of these numbers. */
+export async function makeDue(
+  db: Db,
+  repositoryId: string,
+  numbers: readonly number[] | 'all',
+): Promise<void> {
   await db
     .updateTable('pull_requests')
     .set({ next_look_at: sql<Date>`now()` })
     .where('repository_id', '=', repositoryId)
+    .$if(numbers !== 'all', (q) => q.where('number', '=', sql<number>`any(${numbers}::bigint[])`))
     .where('state', '!=', 'merged')
     .where('thread_id', 'in', (q) => q.selectFrom('threads').select('id').where('deleted_at', 'is', null))
     .execute();

@@ -39,7 +39,7 @@ export const createComment = write({
       author: await actorName(tx.db, principal),
       author_id: principal.actorId,
     });
-    await lookSoon(tx, repository);
+    await lookSoon(tx, repository, of.number);
     return { status: 201, body: { ok: true, comment: commentView(row) } };
   },
 });

@@ -1,6 +1,6 @@
 export { cleanUpLocalFolders } from './local/clean-up-folders.ts';
 export { copyRepository } from './local/copy-repository.ts';
-export { lookAtLocalRepository, maintainLocalRepository } from './local/look-repository.job.ts';
+export { lookAtRepository, maintainLocalRepository } from './local/look-repository.job.ts';
 export { accessDenied, scmFault, unsupported } from './faults.ts';
 export { localPullEffects } from './local-effects.ts';
 export { openRepository } from './open-repository.ts';

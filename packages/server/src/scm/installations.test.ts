@@ -402,7 +402,7 @@ describe('webhooks', () => {
       const delivery = { secret, event: 'pull_request', payload, id: randomUUID() };
       const looks = async () => {
         const { rows } = await sql`
-          with taken as (delete from jobs where kind = 'scm.look-repository' returning 1) select from taken`.execute(
+          with taken as (delete from jobs where kind = 'scm.look-repository' and (payload ->> 'number')::int = 1 returning 1) select from taken`.execute(
           ctx.db,
         );
         return rows.length;

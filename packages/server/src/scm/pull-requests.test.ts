@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { sql } from 'kysely';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { newAccount, signedIn } from '../accounts/callers.fixture.ts';
 import { commitFiles } from '../git/git.fixture.ts';
@@ -7,6 +8,7 @@ import { runGit } from '../git/run-git.ts';
 import { startTestServer } from '../service.fixture.ts';
 import type { TestAnswer, TestServer } from '../service.fixture.ts';
 import { localFolder } from './local/folders.ts';
+import { lookAtRepository } from './local/look-repository.job.ts';
 import { refreshLocalPullRequests } from './local/refresh-pull.ts';
 
 const REPOSITORIES = '/api/source-control/scm/repositories';
@@ -56,6 +58,43 @@ const open = async (fields: Record<string, unknown> = {}) => {
 const now = async (number = 1) => (await scm('GET', `/pull-requests/${number}`)).body.pullRequest;
 const merge = (body: unknown = {}, idem?: string) => scm('POST', '/pull-requests/1/merge', body, idem);
 const codeOf = ({ status, body }: TestAnswer) => [status, body.error?.code, body.error?.reason];
+
+test('a push, a status, a comment and a changed repository have looked at what they concern', async () => {
+  const { ctx } = s.service;
+  await open();
+  await push('other', { a: 'three\n', b: 'b\n' }, 'main');
+  await open({ headRef: 'other' });
+  const looked = async (number?: number) => {
+    const payload = { repositoryId: id, ...(number === undefined ? {} : { number }) };
+    const concerned = await lookAtRepository(ctx, { payload, enqueuedAt: new Date() });
+    for (const table of ['repositories', 'local_pull_requests'] as const)
+      await ctx.db
+        .updateTable(table)
+        .set({ updated_at: new Date(Date.now() - 60_000) })
+        .execute();
+    await ctx.db
+      .updateTable('commit_statuses')
+      .set({ created_at: new Date(0) })
+      .execute();
+    return concerned;
+  };
+  expect(await looked()).toBe('all');
+  expect(await looked()).toEqual([]);
+  const head = await push('other', { a: 'four\n', b: 'b\n' });
+  expect(await looked()).toEqual([2]);
+  await scm('POST', `/commits/${head}/statuses`, { context: 'ci', state: 'success' });
+  expect(await looked()).toEqual([2]);
+  await scm('PATCH', '', { requiredChecks: ['ci'] });
+  expect(await looked()).toBe('all');
+  await push('main', { a: 'one\n', b: 'b\n', d: 'd\n' });
+  expect(await looked()).toEqual([1, 2]);
+  await sql`delete from jobs where kind = 'scm.look-repository'`.execute(ctx.db);
+  await scm('POST', '/pull-requests/1/comments', { body: 'Why?' });
+  const { rows } = await sql<{ payload: { number: number } }>`
+    select payload from jobs where kind = 'scm.look-repository'`.execute(ctx.db);
+  expect(rows).toEqual([{ payload: { repositoryId: id, number: 1 } }]);
+  expect(await looked(1)).toEqual([1]);
+});
 
 describe('a pull request', () => {
   test('is opened once for the same branches, follows them, and can be fetched', async () => {

@@ -49,14 +49,16 @@ export const receiveWebhook = plain({
       if (named.length === 0) return true;
       const repositories = await tx.db
         .selectFrom('repositories')
-        .select(['id', 'org_id'])
+        .select(['id', 'org_id', 'external_id'])
         .where('org_id', '=', installation.org_id)
         .where('provider', '=', installation.provider)
         .where('base_url', '=', installation.base_url ?? '')
         .where('external_id', 'in', named)
         .where('deleted_at', 'is', null)
         .execute();
-      for (const repository of repositories) await lookSoon(tx, repository);
+      for (const repository of repositories)
+        for (const { externalId, pullRequest } of hint!.repositories)
+          if (externalId === repository.external_id) await lookSoon(tx, repository, pullRequest ?? undefined);
       return true;
     });
     return { status: 202, body: { ok: true, duplicate: !isFirst } };

@@ -20,7 +20,7 @@ export const updateComment = write({
     const of = { repositoryId: repository.id, number: numberOf(params) };
     const before = await loadComment(tx, of, params.commentId!);
     const row = await saveLocalComment(tx, before.id, { resolved: body.resolved ?? before.resolved });
-    await lookSoon(tx, repository);
+    await lookSoon(tx, repository, of.number);
     return { status: 200, body: { ok: true, comment: commentView(row) } };
   },
 });

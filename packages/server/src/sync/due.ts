@@ -27,8 +27,12 @@ async function enqueueDue(ctx: Context): Promise<void> {
     });
 }
 
-/** Something moved in a repository: all its pull requests that are not merged are looked at. */
-export async function lookAtPullRequests(ctx: Context, repositoryId: string): Promise<void> {
-  await makeDue(ctx.db, repositoryId);
+/** Something moved at these pull requests of a repository: those that are not merged are looked at. */
+export async function lookAtPullRequests(
+  ctx: Context,
+  repositoryId: string,
+  numbers: readonly number[] | 'all',
+): Promise<void> {
+  await makeDue(ctx.db, repositoryId, numbers);
   await enqueueDue(ctx);
 }
