@@ -22,7 +22,12 @@ export async function agentHome(
   }
   const entries = Object.entries(files).map(([path, content]) => ({ path, content }));
   if (entries.length > 0)
-    await trees.patch(home.tree, Readable.from([tarOf(entries)], { objectMode: false }));
+    await trees.patch(
+      home.tree,
+      Readable.from([tarOf([{ path: '.headrace-patch.json', content: '{}' }, ...entries])], {
+        objectMode: false,
+      }),
+    );
   return home;
 }
 
