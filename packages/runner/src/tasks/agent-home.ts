@@ -1,6 +1,5 @@
-import { Readable } from 'node:stream';
 import { HOME, type Bind } from '../sandbox/driver.ts';
-import { tarOf } from '../tar.ts';
+import { addingPatch } from '../workspaces/fresh-patch.ts';
 import type { AgentHome, Workspace } from '../workspaces/workspaces.ts';
 import type { Trees } from '../workspaces/trees.ts';
 
@@ -21,13 +20,7 @@ export async function agentHome(
     workspace.homes.set(agent, home);
   }
   const entries = Object.entries(files).map(([path, content]) => ({ path, content }));
-  if (entries.length > 0)
-    await trees.patch(
-      home.tree,
-      Readable.from([tarOf([{ path: '.headrace-patch.json', content: '{}' }, ...entries])], {
-        objectMode: false,
-      }),
-    );
+  if (entries.length > 0) await trees.patch(home.tree, addingPatch(entries));
   return home;
 }
 

@@ -1,13 +1,12 @@
-import { Readable } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Gateways } from './gateways.ts';
 import { GATEWAY_PORT, type SteerRequest, type TurnRequest } from '../protocol.ts';
 import { RunnerError } from '../errors.ts';
 import type { Host } from '../sandbox/host.ts';
 import type { Sandbox } from '../sandbox/driver.ts';
-import { tarOf } from '../tar.ts';
 import { gitBaseline } from '../warm/git-baseline.ts';
 import type { AgentHome, Workspace } from '../workspaces/workspaces.ts';
+import { addingPatch } from '../workspaces/fresh-patch.ts';
 import type { Trees } from '../workspaces/trees.ts';
 import { AcpConnection, type Params } from './acp-connection.ts';
 import { AgentGone } from './acp-fault.ts';
@@ -190,17 +189,8 @@ export class TurnTask extends Task {
     this.#workspace.evidence = evidence.map((file) => file.path);
     await this.#trees.patch(
       this.#workspace.tree,
-      Readable.from(
-        [
-          tarOf([
-            { path: '.headrace-patch.json', content: '{"delete":[]}' },
-            ...evidence.map(({ path, content, encoding }) => ({
-              path,
-              content: Buffer.from(content, encoding),
-            })),
-          ]),
-        ],
-        { objectMode: false },
+      addingPatch(
+        evidence.map(({ path, content, encoding }) => ({ path, content: Buffer.from(content, encoding) })),
       ),
     );
   }

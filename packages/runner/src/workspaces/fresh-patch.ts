@@ -1,7 +1,8 @@
 import { Readable } from 'node:stream';
 import { ByteReader } from './byte-reader.ts';
 import { RunnerError } from '../errors.ts';
-import { tarPadding } from '../tar.ts';
+import { tarOf, tarPadding } from '../tar.ts';
+import type { TarFile } from '../tar.ts';
 
 const BLOCK = 512;
 const NAME = '.headrace-patch.json';
@@ -53,6 +54,10 @@ export async function patchAsIs(tar: Readable): Promise<{ stream: Readable; link
   );
   return { stream, links: linksOf(header) };
 }
+
+/** A patch that adds files and deletes none. */
+export const addingPatch = (files: TarFile[]): Readable =>
+  Readable.from([tarOf([{ path: NAME, content: '{"delete":[]}' }, ...files])], { objectMode: false });
 
 interface PatchHeader {
   delete?: string[];
