@@ -58,11 +58,16 @@ export async function mergeKeptAside(
 /** Paths as latin1: git's are bytes. */
 const textOf = (path: string): string => Buffer.from(path, 'latin1').toString('utf8');
 
-/** Whether a file is at, above or below this path. */
+/** Whether a file is at, above or below this path. It may be a megabyte of folders: no file is as deep. */
 function isInTheWay(path: string, files: Tree, folders: Set<string>): boolean {
-  if (folders.has(path)) return true;
-  const parts = path.split('/');
-  return parts.some((_, i) => files.has(parts.slice(0, i + 1).join('/')));
+  if (folders.has(path) || files.has(path)) return true;
+  for (let slash = path.indexOf('/'); slash >= 0; slash = path.indexOf('/', slash + 1)) {
+    const above = path.slice(0, slash);
+    if (files.has(above)) return true;
+    // Neither a file nor a folder of files: below it there is none.
+    if (!folders.has(above)) return false;
+  }
+  return false;
 }
 
 function foldersOf(files: Tree): Set<string> {
