@@ -4,8 +4,9 @@ import type { Context } from '../context.ts';
 import type { ProjectRow, ThreadRow } from '../db/schema.ts';
 import type { EventScope, Tx } from '../db/transaction.ts';
 import { requirePermissions } from '../http/authorize.ts';
-import { ApiError, invalid } from '../http/errors.ts';
+import { ApiError, invalid, notFound } from '../http/errors.ts';
 import type { Call } from '../http/operation.ts';
+import { seesProject } from '../http/principal.ts';
 import { Body, Ok, Text } from '../http/schemas.ts';
 import { newId } from '../ids.ts';
 import { scopeOf } from '../projects/index.ts';
@@ -26,7 +27,7 @@ import { lockThread, requireOpen } from '../threads/index.ts';
 import type { LoadedThread } from '../threads/index.ts';
 import { newLoop } from './loop-state.ts';
 import { MAX_BODY, MAX_TITLE, PullRequest } from './schemas.ts';
-import { countPullRequests, findOpen } from './store.ts';
+import { countPullRequests, findByNumber, findOpen } from './store.ts';
 
 const NewPullRequest = Body({
   title: Type.Optional(Text('Overdue reminders', { minLength: 1, maxLength: MAX_TITLE })),
@@ -124,12 +125,24 @@ async function claim(
   };
   if (body.number !== undefined) {
     if (thread.base_commit_sha === null || thread.base_branch === null) throw nothingFetched();
+    await requireSeen(tx, call, { repositoryId: project.repository_id, number: body.number });
     const target = { ...record, number: body.number, baseBranch: thread.base_branch };
     return { target, scope: scopeOf(project) };
   }
   const draft = body.draft ?? settings.pullRequests.draft;
   const target = { ...record, draft, ...(await openingOf(tx, call, { thread, project })) };
   return { target, scope: scopeOf(project) };
+}
+
+/** A restricted key takes none from a thread of another project: throws 404. */
+async function requireSeen(
+  tx: Tx,
+  { principal }: NewCall,
+  { repositoryId, number }: { repositoryId: string; number: number },
+): Promise<void> {
+  const known = await findByNumber(tx.db, repositoryId, number);
+  const holders = known.filter(({ transferred_at: lost }) => lost === null);
+  if (!holders.every((row) => seesProject(principal, row.project_id))) throw notFound('pull_request');
 }
 
 type NewCall = Call<Record<string, never>, New>;

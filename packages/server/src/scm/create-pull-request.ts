@@ -2,6 +2,7 @@ import { Ok } from '../http/schemas.ts';
 import { outsideWrite } from '../receipts/outside-write.ts';
 import { openingLocally } from './local-effects.ts';
 import { actorName } from './actor-name.ts';
+import { seenProjects } from './local-pulls.ts';
 import { requireHosted } from './open-repository.ts';
 import { loadRepository } from './policy.ts';
 import { LocalPull, NewLocalPull } from './schemas.ts';
@@ -28,6 +29,7 @@ export const createPullRequest = outsideWrite({
         headRef: body.headRef,
         baseRef: body.baseRef ?? null,
         author: await actorName(tx.db, principal),
+        seen: seenProjects(principal),
         actorId: principal.actorId,
         address,
       },

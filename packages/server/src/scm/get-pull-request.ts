@@ -1,7 +1,7 @@
 import { read } from '../http/operation.ts';
 import { Ok } from '../http/schemas.ts';
 import { scmFault } from './faults.ts';
-import { numberOf, shownLocalPull } from './local-pulls.ts';
+import { numberOf, seenProjects, shownLocalPull } from './local-pulls.ts';
 import { getPull } from './local/pull-requests.ts';
 import { openHosted } from './open-repository.ts';
 import { LocalPull } from './schemas.ts';
@@ -18,6 +18,7 @@ export const getPullRequest = read({
     const row = await getPull(at, numberOf(call.params)).catch((error: unknown) => {
       throw scmFault(error);
     });
-    return { status: 200, body: { ok: true, pullRequest: await shownLocalPull(at, row) } };
+    const pullRequest = await shownLocalPull(at, row, seenProjects(call.principal));
+    return { status: 200, body: { ok: true, pullRequest } };
   },
 });

@@ -2,7 +2,7 @@ import Type from 'typebox';
 import { page } from '../http/cursors.ts';
 import { read } from '../http/operation.ts';
 import { Enum, ListQuery, Page } from '../http/schemas.ts';
-import { threadOf } from './local-pulls.ts';
+import { seenProjects, threadOf } from './local-pulls.ts';
 import { requireHosted } from './open-repository.ts';
 import { loadRepository } from './policy.ts';
 import { LocalPull, PULL_STATES } from './schemas.ts';
@@ -24,7 +24,7 @@ export const listPullRequests = read({
         let all = ctx.db
           .selectFrom('local_pull_requests')
           .selectAll()
-          .select(threadOf)
+          .select(threadOf(seenProjects(principal)))
           .where('repository_id', '=', repository.id);
         if (query.state !== undefined) all = all.where('state', '=', query.state);
         if (after !== null) all = all.where('number', '<', Number(after));

@@ -4,7 +4,7 @@ import type { MergeMethod } from '../db/schema.ts';
 import type { Effect, Effects } from '../receipts/outside.ts';
 import { scmFault } from './faults.ts';
 import { shownLocalPull } from './local-pulls.ts';
-import type { ShownLocalPull } from './local-pulls.ts';
+import type { SeenProjects, ShownLocalPull } from './local-pulls.ts';
 import { abandonMerge, mergePull } from './local/merge-pull.ts';
 import { createPull, getPull, updatePull } from './local/pull-requests.ts';
 import { openRepository } from './open-repository.ts';
@@ -18,6 +18,7 @@ interface Opening extends Record<string, unknown> {
   headRef: string;
   baseRef: string | null;
   author: string;
+  seen: SeenProjects;
   actorId: string;
   address: string;
 }
@@ -32,16 +33,16 @@ export const openingLocally: Effect<Opening, ShownLocalPull> = {
     }).catch((error: unknown) => {
       throw scmFault(error);
     });
-    return shownLocalPull(at, row);
+    return shownLocalPull(at, row, target.seen);
   },
-  async look(ctx, { repositoryId }, { operationId }) {
+  async look(ctx, { repositoryId, seen }, { operationId }) {
     const row = await ctx.db
       .selectFrom('local_pull_requests')
       .selectAll()
       .where('repository_id', '=', repositoryId)
       .where('operation_id', '=', operationId)
       .executeTakeFirst();
-    return row ? shownLocalPull((await openRepository(ctx, repositoryId)).at, row) : null;
+    return row ? shownLocalPull((await openRepository(ctx, repositoryId)).at, row, seen) : null;
   },
   async record(tx, { orgId, repositoryId, actorId, address }, pullRequest) {
     const by = { principal: { orgId, actorId }, address };
@@ -53,20 +54,21 @@ export const openingLocally: Effect<Opening, ShownLocalPull> = {
 interface Changing extends Record<string, unknown> {
   repositoryId: string;
   number: number;
+  seen: SeenProjects;
   change: { title?: string; body?: string; draft?: boolean; baseRef?: string; state?: 'open' | 'closed' };
 }
 
 export const changingLocally: Effect<Changing, ShownLocalPull> = {
-  async act(ctx, { repositoryId, number, change }) {
+  async act(ctx, { repositoryId, number, change, seen }) {
     const { at } = await openRepository(ctx, repositoryId);
     const row = await updatePull(at, number, change).catch((error: unknown) => {
       throw scmFault(error);
     });
-    return shownLocalPull(at, row);
+    return shownLocalPull(at, row, seen);
   },
-  async look(ctx, { repositoryId, number, change }) {
+  async look(ctx, { repositoryId, number, change, seen }) {
     const { at } = await openRepository(ctx, repositoryId);
-    const pull = await shownLocalPull(at, await getPull(at, number));
+    const pull = await shownLocalPull(at, await getPull(at, number), seen);
     const isDone = Object.entries(change).every(
       ([name, value]) => pull[name as keyof typeof change] === value,
     );
@@ -85,12 +87,13 @@ interface Merging extends Record<string, unknown> {
   title?: string;
   message?: string;
   expectedHeadSha?: string;
+  seen: SeenProjects;
   actorId: string;
   address: string;
 }
 
 export const mergingLocally: Effect<Merging, ShownLocalPull> = {
-  async act(ctx, { repositoryId, number, method, ...how }) {
+  async act(ctx, { repositoryId, number, method, seen, ...how }) {
     const { at } = await openRepository(ctx, repositoryId);
     const row = await mergePull(at, number, {
       ...how,
@@ -98,12 +101,12 @@ export const mergingLocally: Effect<Merging, ShownLocalPull> = {
     }).catch((error: unknown) => {
       throw scmFault(error);
     });
-    return shownLocalPull(at, row);
+    return shownLocalPull(at, row, seen);
   },
-  async look(ctx, { repositoryId, number }) {
+  async look(ctx, { repositoryId, number, seen }) {
     const { at } = await openRepository(ctx, repositoryId);
     const row = await abandonMerge(at, number);
-    return row.state === 'merged' ? shownLocalPull(at, row) : null;
+    return row.state === 'merged' ? shownLocalPull(at, row, seen) : null;
   },
   async record(tx, { orgId, repositoryId, number, actorId, address }, pullRequest) {
     await audit(

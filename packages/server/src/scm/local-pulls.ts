@@ -6,6 +6,7 @@ import type { LocalPullRequestRow, RepositoryRow } from '../db/schema.ts';
 import type { Tx } from '../db/transaction.ts';
 import { notFound } from '../http/errors.ts';
 import type { Call } from '../http/operation.ts';
+import type { Principal } from '../http/principal.ts';
 import { requireHosted } from './open-repository.ts';
 import { loadRepository } from './policy.ts';
 import { localPullView } from './view.ts';
@@ -36,19 +37,26 @@ export async function requirePull(
   return repository;
 }
 
-/** The thread that has a pull request; the one that took it over last. */
-export const threadOf = sql<string | null>`(select p.thread_id from pull_requests p
+/** Projects whose threads a caller sees; null: all of the organization. */
+export type SeenProjects = readonly string[] | null;
+export const seenProjects = ({ projectIds }: Principal): SeenProjects => projectIds && [...projectIds];
+
+/** The thread that has a pull request, the one that took it over last; null where the caller does not see it. */
+export const threadOf = (seen: SeenProjects) =>
+  sql<string | null>`(select p.thread_id from pull_requests p
   where p.repository_id = local_pull_requests.repository_id and p.number = local_pull_requests.number
-    and p.transferred_at is null order by p.id desc limit 1)`.as('thread_id');
+    and p.transferred_at is null and (${seen === null} or p.project_id = any(${seen ?? []}::text[]))
+    order by p.id desc limit 1)`.as('thread_id');
 
 /** A row as the API shows it. */
 export async function shownLocalPull(
   { ctx, repository }: { ctx: Context; repository: RepositoryRow },
   row: LocalPullRequestRow,
+  seen: SeenProjects,
 ) {
   const found = await ctx.db
     .selectFrom('local_pull_requests')
-    .select(threadOf)
+    .select(threadOf(seen))
     .where('repository_id', '=', row.repository_id)
     .where('number', '=', row.number)
     .executeTakeFirst();

@@ -1,7 +1,7 @@
 import { Ok } from '../http/schemas.ts';
 import { outsideWrite } from '../receipts/outside-write.ts';
 import { mergingLocally } from './local-effects.ts';
-import { numberOf, requirePull } from './local-pulls.ts';
+import { numberOf, requirePull, seenProjects } from './local-pulls.ts';
 import { LocalMerge, LocalPull } from './schemas.ts';
 
 export const mergePullRequest = outsideWrite({
@@ -22,6 +22,7 @@ export const mergePullRequest = outsideWrite({
         orgId: principal.orgId,
         repositoryId: id,
         number: numberOf(params),
+        seen: seenProjects(principal),
         actorId: principal.actorId,
         address,
       },

@@ -1,7 +1,7 @@
 import { Ok } from '../http/schemas.ts';
 import { outsideWrite } from '../receipts/outside-write.ts';
 import { changingLocally } from './local-effects.ts';
-import { numberOf, requirePull } from './local-pulls.ts';
+import { numberOf, requirePull, seenProjects } from './local-pulls.ts';
 import { LocalPull, LocalPullChange } from './schemas.ts';
 
 export const updatePullRequest = outsideWrite({
@@ -16,7 +16,8 @@ export const updatePullRequest = outsideWrite({
     const { id } = await requirePull(tx, call);
     const { base, ...rest } = call.body;
     const change = { ...rest, ...(base === undefined ? {} : { baseRef: base }) };
-    return { target: { repositoryId: id, number: numberOf(call.params), change } };
+    const seen = seenProjects(call.principal);
+    return { target: { repositoryId: id, number: numberOf(call.params), change, seen } };
   },
   effect: changingLocally,
 });

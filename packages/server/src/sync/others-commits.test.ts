@@ -1,5 +1,6 @@
 import { sql } from 'kysely';
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
+import { newAccount, signedIn } from '../accounts/callers.fixture.ts';
 import { startTestServer } from '../service.fixture.ts';
 import type { TestServer } from '../service.fixture.ts';
 import { ok, until } from '../threads/threads.fixture.ts';
@@ -250,6 +251,32 @@ describe('an update from the base', () => {
 });
 
 describe('a pull request that is there', () => {
+  test('of another project is not taken over with a restricted key, which does not see its thread', async () => {
+    const d = await newBound(s);
+    const pr = await d.open();
+    const { project } = await ok(
+      s.call('POST', '/api/projects', { name: 'Other', repositoryId: d.repositoryId }),
+    );
+    const { key } = await newAccount(s, await signedIn(s), { projectIds: [project.id] });
+    const call = (method: string, path: string, body?: unknown) => s.call(method, path, body, { key });
+    const { thread } = await ok(call('POST', '/api/threads', { projectId: project.id, title: 'Heir' }));
+    const at = `/api/threads/${thread.id as string}`;
+    await until('the heir', async () => (await ok(call('GET', at))).thread.baseCommitSha !== null);
+    const taken = await call('POST', `${at}/pull-requests`, { number: pr.number });
+    expect([taken.status, taken.body.error?.code]).toEqual([404, 'pull_request_not_found']);
+    expect((await d.pr(pr.id)).autoPush).toBe(true);
+    const pulls = `/api/source-control/scm/repositories/${d.repositoryId}/pull-requests`;
+    const threads = [];
+    for (const [method, path, body] of [
+      ['GET', `${pulls}/${pr.number}`],
+      ['PATCH', `${pulls}/${pr.number}`, { title: 'Another' }],
+    ] as const)
+      threads.push((await ok(call(method, path, body))).pullRequest.threadId);
+    threads.push((await ok(call('GET', pulls))).pullRequests[0].threadId);
+    expect(threads).toEqual([null, null, null]);
+    expect((await d.pulls())[0]!.threadId).toBe(d.threadId);
+  });
+
   test('is taken over by its number, with its branch; a thread that had it only shows it', async () => {
     const d = await newBound(s);
     const pr = await d.open({ reviewLoop: { enabled: true } });
