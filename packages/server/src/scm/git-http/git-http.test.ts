@@ -258,6 +258,16 @@ describe('credentials', () => {
     expect(answer.status).toBe(401);
   });
 
+  test("a browser's cookie does not count, however the path is written", async () => {
+    const repository = await newRepository(s, FILES);
+    const cookie = await signedIn(s);
+    const path = `/${repository.name}.git/info/refs?service=${FETCH}`;
+    const { status } = await fetch(`${s.base}/%67it${path}`, { headers: { cookie } });
+    expect(status).toBe(404);
+    const { headers } = await fetch(`${s.base}/git${path}`, { headers: { cookie } });
+    expect(headers.get('www-authenticate')).toMatch(/^Basic /);
+  });
+
   test('fetching takes repo:read, pushing repo:update; the refusals are 403 at once', async () => {
     const repository = await newRepository(s, FILES);
     const cookie = await signedIn(s);

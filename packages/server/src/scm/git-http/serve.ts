@@ -71,7 +71,9 @@ function addRoute(
 const notThere = () => new ApiError('repository_not_found', 'There is no such repository.');
 
 /** Throws 401, 402 or 403 where the caller may not use the service, whatever the repository. */
-function callerOf(ctx: Context, { principal, refusal }: AdmittedRequest, service: Service): Principal {
+function callerOf(ctx: Context, { principal, refusal, url }: AdmittedRequest, service: Service): Principal {
+  // `/%67it/` leads here, too, but its caller was found as that of any other path: by a browser's cookie.
+  if (!url.startsWith('/git/')) throw notThere();
   if (refusal?.status === 401)
     throw new ApiError('unauthorized', 'Send a service key as the password of Basic, with any user name.', {
       headers: { 'www-authenticate': 'Basic realm="Headrace", charset="UTF-8"' },
