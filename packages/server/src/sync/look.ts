@@ -5,7 +5,7 @@ import { transaction } from '../db/transaction.ts';
 import type { Job } from '../jobs/job.ts';
 import { enqueueSync, findPullRequestById } from '../pull-requests/index.ts';
 import type { LoadedPullRequest, PullRequestChange } from '../pull-requests/index.ts';
-import { nextLookAfterMs } from '../scm/index.ts';
+import { nextLookAfterMs, ProviderError } from '../scm/index.ts';
 import type { OpenRepository, ProviderPullRequest } from '../scm/index.ts';
 import { lockBoth } from './lock.ts';
 import { see } from './see.ts';
@@ -73,6 +73,11 @@ function nextLook(
   };
 }
 
+function noneOfUnknown(error: unknown): [] {
+  if (error instanceof ProviderError && error.fault.code === 'not_found') return [];
+  throw error;
+}
+
 /** What responses show of the provider's checks and reviews. */
 async function summarize(
   { provider, at }: OpenRepository,
@@ -82,7 +87,8 @@ async function summarize(
   const { state, draft, mergeable, mergeQueued, number } = pull;
   const isOwn = state !== 'merged' && row.transferred_at === null;
   const [checks, reviews] = await Promise.all([
-    provider.listChecks(at, isOwn ? row.head_sha : pull.headSha),
+    // A provider may not have the commit yet that was pushed just now, or one no more that was rewritten.
+    provider.listChecks(at, isOwn ? row.head_sha : pull.headSha).catch(noneOfUnknown),
     provider.listReviewThreads(at, number),
   ]);
   const count = (of: 'succeeded' | 'failing' | 'running') =>

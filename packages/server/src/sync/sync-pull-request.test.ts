@@ -202,6 +202,15 @@ describe('a look', () => {
     }
   });
 
+  test('at a commit that the provider does not know yet sees no checks', async () => {
+    const d = await newBound(s);
+    vi.spyOn(localProvider, 'listChecks').mockRejectedValue(
+      new ProviderError({ code: 'not_found', what: 'commit' }, 'there is no such commit'),
+    );
+    const pr = await d.open();
+    await d.shows(pr.id, { scmSummary: { checks: { total: 0 }, checksAvailable: true } });
+  });
+
   test('that read the provider before a write of ours takes nothing of it back', async () => {
     const d = await newBound(s);
     const pr = await d.open();
