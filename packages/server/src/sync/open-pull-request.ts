@@ -23,6 +23,7 @@ import { loadTree, sameTree } from '../sources/index.ts';
 import { lockThreadById } from '../threads/index.ts';
 import { numbered } from './names.ts';
 import { findOwnCommit } from './own-commit.ts';
+import { lookAnyway } from './see.ts';
 
 /** All that is needed to do it, and to find it again. */
 export interface Opening extends Record<string, unknown> {
@@ -260,6 +261,7 @@ export async function recordOpened(
       head_sha: headSha,
       base_ref: pull.baseRef,
       head_source_id: headSourceId,
+      next_look_at: lookAnyway,
       created_by: target.createdBy,
     },
     target.reviewLoop,

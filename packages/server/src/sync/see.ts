@@ -9,6 +9,9 @@ import { changeThread } from '../threads/index.ts';
 import { headKey } from './follow-base.job.ts';
 import type { Locked } from './lock.ts';
 
+/** When a look at an open one follows even if the job for the next one is lost with all its attempts. */
+export const lookAnyway = sql<Date>`now() + interval '300 seconds'`;
+
 /**
  * Writes down what the provider says of a locked pull request of a locked thread, with a further change of
  * it. A merge, by whom ever, seals the thread: its queued runs are cancelled, an active one ends as it does.
@@ -39,6 +42,7 @@ export async function see(
           merged_at: pull.mergedAt === null ? new Date() : new Date(pull.mergedAt),
         }
       : {}),
+    ...(loaded.row.next_look_at === null ? { next_look_at: lookAnyway } : {}),
     ...change,
     ...(state === 'open' ? {} : { next_look_at: null }),
   });

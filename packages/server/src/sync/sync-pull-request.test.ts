@@ -211,6 +211,21 @@ describe('a look', () => {
     await d.shows(pr.id, { scmSummary: { checks: { total: 0 }, checksAvailable: true } });
   });
 
+  test('at a new pull request, or one that is open again, follows also where its job is lost', async () => {
+    const d = await newBound(s);
+    vi.spyOn(localProvider, 'listChecks').mockRejectedValue(new Error('broken'));
+    const pr = await d.open();
+    const inTime = async () => {
+      const left = await secondsTo(pr.id, 'next_look_at');
+      return left !== null && left > 280;
+    };
+    expect(await inTime()).toBe(true);
+    await ok(s.call('PATCH', `${d.prs}/${pr.id}`, { state: 'closed' }));
+    expect(await secondsTo(pr.id, 'next_look_at')).toBe(null);
+    await ok(s.call('PATCH', `${d.prs}/${pr.id}`, { state: 'open' }));
+    expect(await inTime()).toBe(true);
+  });
+
   test('that read the provider before a write of ours takes nothing of it back', async () => {
     const d = await newBound(s);
     const pr = await d.open();
