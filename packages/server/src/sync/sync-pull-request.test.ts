@@ -190,6 +190,10 @@ describe('a look', () => {
     const original = localProvider.getPullRequest;
     const pr = await d.open();
     await d.shows(pr.id, { scmSummary: { mergeable: 'mergeable' } });
+    // A look that is under way sees what the provider has said before.
+    const keys = [`pull-request:${pr.id}`, `look:${d.repositoryId}`];
+    const jobs = s.service.ctx.db.selectFrom('jobs').select('id').where('key', 'in', keys);
+    await until('no look is under way', async () => (await jobs.execute()).length === 0);
     vi.spyOn(localProvider, 'getPullRequest').mockImplementation(async (...args) => ({
       ...(await original(...args)),
       mergeable: 'unknown',
