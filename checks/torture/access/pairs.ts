@@ -40,10 +40,10 @@ const EXHIBIT: Record<string, string> = {
 
 const absentIds = (ids: Ids): Ids =>
   Object.fromEntries(Object.entries(ids).map(([name, id]) => [name, isAnId(id) ? absentId(id) : id]));
+/** Each repository has numbers and hashes of its own. */
+const NO_IDS = new Set(['provider', 'token', 'number', 'commitSha']);
 const namesOf = (operation: Operation) =>
-  operation.pathParameters
-    .map((name) => exhibitName(operation, name))
-    .filter((name) => name !== 'provider' && name !== 'token');
+  operation.pathParameters.map((name) => exhibitName(operation, name)).filter((name) => !NO_IDS.has(name));
 
 /** Both answer with the same request id: apart from what an answer is about, nothing may differ. */
 function ask(
@@ -168,7 +168,7 @@ export function seen({ status, headers, body }: Answer): string {
     ...told,
     body
       .toString()
-      .replaceAll(/^event: operation\.updated\n(data: .*\n)*\n?/gm, '')
+      .replaceAll(/^(id: .*\n)?event: operation\.updated\n(data: .*\n)*\n?/gm, '')
       .replaceAll(/"(nextCursor|cursor)":"[^"]*"|^id: .*$/gm, '')
       .replaceAll(/\b[a-z]+_[0-9a-z]{26}\b/g, 'ID')
       .replaceAll(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, 'TIME'),

@@ -67,7 +67,9 @@ export async function makeStates(
     {
       name: 'a key restricted to another project',
       actorFor: always(byKey(restricted.key)),
-      status: byApi(403, 404),
+      // Installations are the whole organization's.
+      status: (operation) =>
+        operation.path.startsWith('/api/source-control/scm/installations') ? 401 : byApi(403, 404)(operation),
     },
     {
       name: "a member's session",

@@ -5,8 +5,8 @@
 import type { Random } from '../../harness/random.ts';
 import { errorOf } from './judge.ts';
 import { sample } from './sample.ts';
-import type { JsonObject } from './sample.ts';
-import { requestOf, withKey } from './specimen.ts';
+import type { Json, JsonObject } from './sample.ts';
+import { defined, requestOf, withKey } from './specimen.ts';
 import type { Specimen } from './specimen.ts';
 import type { Answer, Request, Wire } from './wire.ts';
 
@@ -35,7 +35,7 @@ export async function replay(wire: Wire, specimen: Specimen, first: Answer): Pro
 function withoutSecrets({ body }: Answer): string {
   const text = body.toString();
   if (!text.includes('"secretUnavailable":')) return text;
-  const { key: _, secretUnavailable: __, ...rest } = JSON.parse(text) as JsonObject;
+  const { key: _, webhookSecret: __, secretUnavailable: ___, ...rest } = JSON.parse(text) as JsonObject;
   return JSON.stringify(rest);
 }
 
@@ -47,10 +47,12 @@ export async function conflict(
 ): Promise<Replayed | undefined> {
   const { operation, body, key } = specimen;
   if (!operation.body || !body) return undefined;
-  const other = withKey(
-    { ...body, ...(sample(operation.body.schema, random, 'rich') as JsonObject), ...KEPT[operation.base] },
-    key,
-  );
+  const drawn = {
+    ...body,
+    ...(sample(operation.body.schema, random, 'rich') as JsonObject),
+    ...KEPT[operation.base],
+  };
+  const other = withKey(defined(drawn), key);
   if (JSON.stringify(other) === JSON.stringify(body) || operation.body.faultsOf(other).length)
     return undefined;
   const request = requestOf({ ...specimen, body: other });
@@ -67,7 +69,12 @@ export async function conflict(
 }
 
 /** Texts of which the document cannot say what they have to be like. */
-const KEPT: Record<string, JsonObject> = {
+const KEPT: Record<string, Record<string, Json | undefined>> = {
   'sources.importSource': { files: [{ path: 'another', content: '' }] },
+  'scm.createRepository': { files: [{ path: 'another', content: '' }], defaultBranch: 'main' },
+  'scm.createInstallation': { baseUrl: 'https://git.example.com/api/v3', token: 'another', app: undefined },
+  'scm.updateInstallation': { token: 'another', app: undefined },
+  'pullRequests.createPullRequest': { number: undefined, base: 'main' },
+  'pullRequests.updatePullRequest': { base: 'main' },
   'edits.createEdit': { changes: [{ path: 'another', content: '' }] },
 };

@@ -86,7 +86,7 @@ function drawQuery(
   return { ...Object.fromEntries(drawn), ...defined(given) };
 }
 
-const defined = <T>(members: Record<string, T | undefined>) =>
+export const defined = <T>(members: Record<string, T | undefined>) =>
   Object.fromEntries(Object.entries(members).filter((pair): pair is [string, T] => pair[1] !== undefined));
 
 function drawBody(
