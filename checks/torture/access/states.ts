@@ -7,7 +7,7 @@ import { byKey, PERMISSIONS } from '../requests/actors.ts';
 import type { Actor, Calls } from '../requests/actors.ts';
 import type { Operation } from '../requests/document.ts';
 import { absentId } from '../requests/mutations/paths.ts';
-import { until } from '../requests/exhibits.ts';
+import { until } from '../requests/until.ts';
 
 export interface State {
   name: string;

@@ -2,7 +2,8 @@
  * Everything accepted ends by itself: no run, build or apply is lost or stuck because of what a request held.
  */
 import type { Made } from './actors.ts';
-import { PLATFORM, until } from './exhibits.ts';
+import { PLATFORM } from './exhibits.ts';
+import { until } from './until.ts';
 import type { Tally } from './tally.ts';
 import type { World } from './world.ts';
 

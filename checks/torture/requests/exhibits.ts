@@ -1,9 +1,9 @@
 /** One of everything, at rest: what reads read, and what refused requests name. */
 import { randomUUID } from 'node:crypto';
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { Actor, Calls, Made } from './actors.ts';
 import { exhibitRepository } from './repository.ts';
 import { newThreadPull } from './pulls.ts';
+import { until } from './until.ts';
 
 export const PLATFORM = '/api/platform/v1';
 /** A command that the exhibited app's settings have people asked about. */
@@ -18,8 +18,6 @@ export interface Exhibits {
   /** The head, which is the exhibited source's parent. */
   headSourceId: string;
 }
-
-const WAIT_MS = 60_000;
 
 /** Takes a worker and a runner. */
 export async function makeExhibits(
@@ -161,18 +159,4 @@ export async function openApproval(call: Calls['call'], key: Actor, thread: stri
     'the approval',
   );
   return approvals.find((a: Made) => a.status === 'pending').id as string;
-}
-
-/** Asks until the answer is right; throws when that takes too long. */
-export async function until(
-  ask: () => Promise<Made>,
-  isRight: (answer: Made) => boolean,
-  what: string,
-): Promise<Made> {
-  for (const deadline = Date.now() + WAIT_MS; ; await sleep(20)) {
-    const answer = await ask();
-    if (isRight(answer)) return answer;
-    if (Date.now() > deadline)
-      throw new Error(`${what} did not get there in time: ${JSON.stringify(answer).slice(0, 500)}`);
-  }
 }

@@ -1,7 +1,7 @@
 /** Threads on a repository, with a change, from which pull requests are opened. */
 import { randomUUID } from 'node:crypto';
 import type { Actor, Calls } from './actors.ts';
-import { until } from './exhibits.ts';
+import { until } from './until.ts';
 import type { Ids } from './exhibits.ts';
 
 /** A thread whose change no pull request proposes yet. */

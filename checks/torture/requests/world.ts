@@ -4,7 +4,8 @@ import type { Service } from '../../harness/service.ts';
 import { byBearer, byKey, createCalls, OWNER } from './actors.ts';
 import type { Actor, Calls, Made } from './actors.ts';
 import type { Operation } from './document.ts';
-import { makeExhibits, PLATFORM, until } from './exhibits.ts';
+import { makeExhibits, PLATFORM } from './exhibits.ts';
+import { until } from './until.ts';
 import type { Exhibits, Ids } from './exhibits.ts';
 import type { Wire } from './wire.ts';
 
