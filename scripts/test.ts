@@ -50,7 +50,7 @@ const tests: Step = {
 };
 const torture: Step = {
   name: 'torture',
-  argv: [join(root, 'checks/torture/run.ts'), '--seconds', '85'],
+  argv: [join(root, 'checks/torture/run.ts'), '--seconds', '55'],
   limitMinutes: 10,
 };
 
