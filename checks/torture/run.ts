@@ -47,7 +47,7 @@ const PARTS: Part[] = [
 ];
 const START_SECONDS = 45;
 const LEAST_SHARE = 0.01;
-const LEAST_LIMIT_SECONDS = 90;
+const LEAST_LIMIT_SECONDS = 180;
 
 const { values: options } = parseArgs({
   options: {
