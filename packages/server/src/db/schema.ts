@@ -869,6 +869,9 @@ export interface PullRequestsTable {
   scm_summary: JsonOrNull<ScmSummary>;
   scm_summary_updated_at: TimeOrNull;
   unknown_looks: Generated<number>;
+  hints: Generated<number>;
+  reviews_mark: Generated<string | null>;
+  reviews_read_at: TimeOrNull;
   looked_at: TimeOrNull;
   next_look_at: TimeOrNull;
   version: Generated<number>;

@@ -15,7 +15,13 @@ import type { LoadedPullRequest } from './view.ts';
 
 type Kept = 'id' | 'org_id' | 'project_id' | 'thread_id' | 'repository_id' | 'created_by' | 'created_at';
 /** Times that no response shows, or that are no change by themselves: the database's clock may give them. */
-type Unseen = 'scm_summary_updated_at' | 'looked_at' | 'next_look_at' | 'push_retry_at' | 'transferred_at';
+type Unseen =
+  | 'scm_summary_updated_at'
+  | 'reviews_read_at'
+  | 'looked_at'
+  | 'next_look_at'
+  | 'push_retry_at'
+  | 'transferred_at';
 
 /** Columns as their rows have them. */
 export type PullRequestChange = Partial<Omit<PullRequestRow, Kept | Unseen | 'version' | 'updated_at'>> &

@@ -146,6 +146,7 @@ const TIMES = [
   'push_retry_at',
   'merged_at',
   'scm_summary_updated_at',
+  'reviews_read_at',
   'looked_at',
   'next_look_at',
   'created_at',
@@ -201,7 +202,11 @@ export async function makeDue(
 ): Promise<void> {
   await db
     .updateTable('pull_requests')
-    .set({ next_look_at: sql<Date>`now()` })
+    .set(({ eb }) => ({
+      next_look_at: sql<Date>`now()`,
+      // What names no number says nothing of reviews.
+      ...(numbers === 'all' ? {} : { hints: eb('hints', '+', 1) }),
+    }))
     .where('repository_id', '=', repositoryId)
     .$if(numbers !== 'all', (q) => q.where('number', '=', sql<number>`any(${numbers}::bigint[])`))
     .where('state', '!=', 'merged')

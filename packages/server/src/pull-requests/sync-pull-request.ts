@@ -70,18 +70,17 @@ export const syncPullRequest = write({
       row.state === 'open' &&
       row.transferred_at === null &&
       thread.thread.archived_at === null;
-    const changed = await changePullRequest(
-      tx,
-      loaded,
-      isPushed
+    const changed = await changePullRequest(tx, loaded, {
+      hints: row.hints + 1,
+      ...(isPushed
         ? {
             push_status: pushAfter(row.push_status, 'queue'),
             push_error: row.push_status === 'diverged' ? row.push_error : null,
             push_attempts: 0,
             push_retry_at: null,
           }
-        : {},
-    );
+        : {}),
+    });
     await enqueueSync(tx, row);
     return answer(thread, changed);
   },

@@ -59,6 +59,8 @@ export interface ProviderPullRequest {
   mergeQueued: boolean;
   mergeCommitSha: string | null;
   mergedAt: string | null;
+  /** When it, a comment or a review of it changed last; null where the provider does not say. */
+  changedAt: string | null;
 }
 
 export interface ProviderCheck {

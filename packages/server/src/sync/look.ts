@@ -14,6 +14,9 @@ import { see } from './see.ts';
 const ATTEMPTS = 3;
 /** When a pull request is looked at again whose provider does not say yet whether it can be merged. */
 const UNKNOWN_SECONDS = [2, 5, 10, 30];
+const SETTLED_MS = 60_000;
+/** 1,000 pull requests take 4,000 reads an hour: GitHub gives a credential 5,000, and has no cheaper ones. */
+const REVIEWS_MS = 15 * 60_000;
 
 type SyncJob = Pick<Job<'pull-request.sync'>, 'fence' | 'payload'>;
 
@@ -28,7 +31,7 @@ export async function look(ctx: Context, job: SyncJob, repository: OpenRepositor
     if (!before) return false;
     const { provider, at } = repository;
     const pull = await provider.getPullRequest(at, before.row.number);
-    const summary = await summarize(repository, before.row, pull);
+    const { summary, ...read } = await summarize(repository, before.row, pull);
     const seen = await transaction(ctx, async (tx) => {
       await job.fence(tx);
       const locked = await lockBoth(tx, { threadId: before.row.thread_id, id });
@@ -38,6 +41,7 @@ export async function look(ctx: Context, job: SyncJob, repository: OpenRepositor
         scm_summary: summary,
         scm_summary_updated_at: sql<Date>`now()`,
         looked_at: sql<Date>`now()`,
+        ...read,
         ...nextLook(ctx, repository, locked.loaded, { pull, isDeleted: !locked.thread }),
       });
     });
@@ -78,37 +82,67 @@ function noneOfUnknown(error: unknown): [] {
   throw error;
 }
 
-/** What responses show of the provider's checks and reviews. */
+/** What responses show of the provider's checks and reviews, and what the reviews were read for. */
 async function summarize(
   { provider, at }: OpenRepository,
   row: PullRequestRow,
   pull: ProviderPullRequest,
-): Promise<ScmSummary> {
+): Promise<{ summary: ScmSummary } & PullRequestChange> {
   const { state, draft, mergeable, mergeQueued, number } = pull;
   const isOwn = state !== 'merged' && row.transferred_at === null;
-  const [checks, reviews] = await Promise.all([
-    // A provider may not have the commit yet that was pushed just now, or one no more that was rewritten.
-    provider.listChecks(at, isOwn ? row.head_sha : pull.headSha).catch(noneOfUnknown),
-    provider.listReviewThreads(at, number),
-  ]);
+  // A provider may not have the commit yet that was pushed just now, or one no more that was rewritten.
+  const checks = await provider.listChecks(at, isOwn ? row.head_sha : pull.headSha).catch(noneOfUnknown);
   const count = (of: 'succeeded' | 'failing' | 'running') =>
     (checks ?? []).filter((check) => check.state === of).length;
-  const open = (reviews?.threads ?? []).filter(
+  const counted = {
+    total: checks?.length ?? 0,
+    succeeded: count('succeeded'),
+    failing: count('failing'),
+    running: count('running'),
+  };
+  const mark = reviewsMark(row, pull, counted);
+  const known = row.scm_summary !== null && isReadFor(row, mark) ? row.scm_summary : null;
+  const reviews = known ?? reviewsOf(await provider.listReviewThreads(at, number));
+  return {
+    summary: {
+      state,
+      draft,
+      mergeable,
+      mergeQueued,
+      checks: counted,
+      checksAvailable: checks !== null,
+      commentsAvailable: reviews.commentsAvailable,
+      unresolvedCount: reviews.unresolvedCount,
+    },
+    ...(known ? {} : { reviews_mark: mark, reviews_read_at: sql<Date>`now()` }),
+  };
+}
+
+function reviewsOf(
+  found: Awaited<ReturnType<OpenRepository['provider']['listReviewThreads']>>,
+): Pick<ScmSummary, 'commentsAvailable' | 'unresolvedCount'> {
+  const open = (found?.threads ?? []).filter(
     ({ isResolved, comments }) => !isResolved && comments[0]?.isOwn !== true,
   );
   return {
-    state,
-    draft,
-    mergeable,
-    mergeQueued,
-    checks: {
-      total: checks?.length ?? 0,
-      succeeded: count('succeeded'),
-      failing: count('failing'),
-      running: count('running'),
-    },
-    checksAvailable: checks !== null,
-    commentsAvailable: reviews !== null,
-    unresolvedCount: open.length + (reviews?.changesRequested ?? 0),
+    commentsAvailable: found !== null,
+    unresolvedCount: open.length + (found?.changesRequested ?? 0),
   };
 }
+
+/**
+ * What the reviews are as they were for; null where that cannot be said. A provider may count changes in whole
+ * seconds, by a clock of its own: what changed just now may change again unseen.
+ */
+function reviewsMark(
+  { hints }: PullRequestRow,
+  { changedAt }: ProviderPullRequest,
+  checks: ScmSummary['checks'],
+): string | null {
+  if (changedAt === null || Date.now() - Date.parse(changedAt) < SETTLED_MS) return null;
+  return JSON.stringify([hints, changedAt, checks]);
+}
+
+/** A thread that is resolved may change nothing else: reviews are read now and then, whatever else is the same. */
+const isReadFor = ({ reviews_mark: of, reviews_read_at: at }: PullRequestRow, mark: string | null): boolean =>
+  mark !== null && mark === of && at !== null && Date.now() - at.getTime() < REVIEWS_MS;

@@ -182,6 +182,11 @@ create table pull_requests (
   scm_summary_updated_at timestamptz(3),
   -- Looks in a row that found `mergeable` unknown.
   unknown_looks integer not null default 0,
+  -- News of this one, so that what a look has read before is read again.
+  hints bigint not null default 0,
+  -- What the reviews were last read for, and when: while it is the same, they are read seldom.
+  reviews_mark text,
+  reviews_read_at timestamptz(3),
   looked_at timestamptz(3),
   next_look_at timestamptz(3),
   version bigint not null default 1,

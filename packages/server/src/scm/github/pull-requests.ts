@@ -24,6 +24,7 @@ interface GithubPull {
   mergeable?: boolean | null;
   merge_commit_sha: string | null;
   merged_at: string | null;
+  updated_at: string;
 }
 
 function pullRequestOf(at: AtRepository, site: string, found: GithubPull): ProviderPullRequest {
@@ -50,6 +51,7 @@ function pullRequestOf(at: AtRepository, site: string, found: GithubPull): Provi
     // Before the merge it is one that GitHub only tries.
     mergeCommitSha: mergedAt ? found.merge_commit_sha : null,
     mergedAt: mergedAt?.toISOString() ?? null,
+    changedAt: typeof found.updated_at === 'string' ? found.updated_at : null,
   };
 }
 

@@ -32,6 +32,10 @@ export interface StandInPull {
   mergeCommitSha: string | null;
   /** In a merge queue. */
   queued: boolean;
+  /** When it changed last; a thread that is resolved does not count. */
+  updatedAt: string;
+  /** What it was then. */
+  was: string;
   threads: StandInThread[];
   reviews: { author: string; state: string }[];
 }

@@ -63,6 +63,7 @@ const repositoryBody = (origin: string, one: StandInRepository, actor: Actor, is
 
 async function pullBody({ origin, repository, actor }: RestCall, pull: StandInPull, isWhole: boolean) {
   await repository.refresh(pull);
+  noteChange(pull);
   const base = await repository.tip(pull.baseRef);
   const repo = repositoryBody(origin, repository, actor, false);
   const isOpen = pull.state === 'open';
@@ -80,6 +81,7 @@ async function pullBody({ origin, repository, actor }: RestCall, pull: StandInPu
     head: { ref: pull.headRef, sha: pull.headSha, label: `${repository.owner}:${pull.headRef}`, repo },
     base: { ref: pull.baseRef, sha: base ?? '', label: `${repository.owner}:${pull.baseRef}`, repo },
     merged_at: pull.mergedAt,
+    updated_at: pull.updatedAt,
     merge_commit_sha: pull.mergeCommitSha,
     ...(isWhole
       ? {
@@ -89,6 +91,14 @@ async function pullBody({ origin, repository, actor }: RestCall, pull: StandInPu
         }
       : {}),
   };
+}
+
+function noteChange(pull: StandInPull): void {
+  const { updatedAt: _, was: __, threads, ...rest } = pull;
+  const now = JSON.stringify([rest, threads.map(({ isResolved: ___, ...thread }) => thread)]);
+  if (now === pull.was) return;
+  pull.was = now;
+  pull.updatedAt = `${new Date().toISOString().slice(0, -5)}Z`;
 }
 
 const pullOf = ({ repository, params }: RestCall) =>
@@ -123,6 +133,8 @@ async function createPull(call: RestCall): Promise<Answer> {
     mergedAt: null,
     mergeCommitSha: null,
     queued: false,
+    updatedAt: '',
+    was: '',
     threads: [],
     reviews: [],
   };

@@ -26,7 +26,7 @@ import { GIT, StandInRepository } from './stand-in-repository.fixture.ts';
 import { permissionFor, refusal, REST } from './stand-in-rest.fixture.ts';
 import type { Actor, Answer } from './stand-in-rest.fixture.ts';
 
-export type { StandInRepository } from './stand-in-repository.fixture.ts';
+export type { StandInPull, StandInRepository } from './stand-in-repository.fixture.ts';
 
 /** What goes wrong with a request: before it, or after it was done. */
 export type Trouble = '502' | 'cut' | '502 after' | 'cut after';

@@ -59,4 +59,5 @@ export const shownPull = ({ ctx }: AtRepository, row: LocalPullRequestRow): Prov
   mergeCommitSha: row.merge_commit_sha,
   // One that is merged changes no more.
   mergedAt: row.state === 'merged' ? row.updated_at.toISOString() : null,
+  changedAt: null,
 });
