@@ -26,7 +26,7 @@ const LEAST_UP_MS = 1_500;
 export const scmPart: Part = {
   name: 'scm',
   title:
-    'No branch is moved by force, no commit is lost and no pull request is made twice, whatever is killed and whoever pushes',
+    'No branch is moved by force, no commit is lost and no pull request is made twice, during kills and pushes of others',
   seconds: 260,
   async run(setup) {
     const { standIn, env } = await startStandIn(setup);
