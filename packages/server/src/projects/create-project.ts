@@ -11,7 +11,7 @@ export const createProject = write({
   name: 'projects.createProject',
   summary: 'Create a Direct project',
   description:
-    "With `repositoryId` it is bound to that repository for good: its threads start from branches, and its head follows `defaultBranch`, by default the repository's.",
+    "With `repositoryId` it is permanently bound to that repository: its threads start from branches, and its head follows `defaultBranch` (default: the repository's).",
   access: { permissions: ['project:create'], unrestricted: true },
   body: Body({
     name: Name,

@@ -13,7 +13,7 @@ export const updateProject = write({
   name: 'projects.updateProject',
   summary: "Change a project's name, default branch or metadata",
   description:
-    '`metadata` is replaced as a whole. Which repository it is bound to never changes. With `expectedVersion`, an intervening change answers 409 `version_conflict` and nothing is changed.',
+    '`metadata` is replaced as a whole. The repository of a project never changes. With `expectedVersion`, an intervening change answers 409 `version_conflict` and nothing is changed.',
   access: { permissions: ['project:update'] },
   body: Body({
     name: Type.Optional(Name),

@@ -40,14 +40,14 @@ const NewPullRequest = Body({
       maximum: Number.MAX_SAFE_INTEGER,
       examples: [7],
       description:
-        'Takes over an open pull request from a branch of the repository into the base branch of the thread. Only `reviewLoop` goes with it.',
+        'Takes over an open pull request from a branch of the repository into the base branch of the thread. Only `reviewLoop` may be sent with it.',
     }),
   ),
   reviewLoop: Type.Optional(
     Body({ enabled: Type.Optional(Type.Boolean()), autoMerge: Type.Optional(Type.Boolean()) }),
   ),
   commentOnIssue: Type.Optional(
-    Type.Boolean({ description: "One comment with its address on the thread's issue." }),
+    Type.Boolean({ description: "Posts one comment with its address on the thread's issue." }),
   ),
 });
 type New = Static<typeof NewPullRequest>;
@@ -61,7 +61,10 @@ interface Change {
 /** What the thread has changed since its base commit. Throws `no_changes`. */
 async function changeOf(tx: Tx, thread: ThreadRow): Promise<Change> {
   const { base_commit_sha: baseCommitSha, latest_source_id: sourceId } = thread;
-  const nothing = new ApiError('no_changes', 'The thread has no change of its base commit.');
+  const nothing = new ApiError(
+    'no_changes',
+    'The thread has no changes to its base commit. Change a file first.',
+  );
   if (baseCommitSha === null || sourceId === null) throw nothing;
   const sources = await tx.db
     .selectFrom('sources')
@@ -97,7 +100,9 @@ function requireAlone(body: New): void {
   if (body.number === undefined) return;
   const given = Object.keys(body).filter((name) => name !== 'number' && name !== 'reviewLoop');
   if (given.length > 0)
-    throw invalid(...given.map((name) => ({ path: `/${name}`, message: 'does not go with number' })));
+    throw invalid(
+      ...given.map((name) => ({ path: `/${name}`, message: 'must not be given together with number' })),
+    );
 }
 
 /** Refuses, in this order: archived, sealed, not bound, busy, another one is open, nothing changed or fetched. */
@@ -182,17 +187,20 @@ async function commitOf(
 const nothingFetched = () =>
   new ApiError(
     'no_changes',
-    'Nothing of the repository was fetched for the thread yet. Wait until it is ready.',
+    'The repository has not been fetched for the thread yet. Wait until the thread is ready.',
   );
 
 const notBound = () =>
-  new ApiError('repository_not_bound', 'The project has no repository. Pull requests need one.');
+  new ApiError(
+    'repository_not_bound',
+    'The project has no repository. Create a project with one to open pull requests.',
+  );
 
 export const createPullRequest = outsideWrite({
   name: 'pullRequests.createPullRequest',
   summary: "Open a pull request with the thread's changes",
   description:
-    'One commit upon the base commit, pushed as a new branch. Later changes of the thread are pushed while it is open. `title`, `body` and `base` follow from the thread where they are left out.',
+    'Pushes one commit on the base commit as a new branch. Later changes of the thread are pushed while it is open. `title`, `body` and `base` default to values from the thread.',
   access: { permissions: ['thread:update'] },
   capability: 'sourceControl',
   body: NewPullRequest,

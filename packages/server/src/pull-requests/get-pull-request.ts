@@ -8,7 +8,7 @@ import { pullRequestView } from './view.ts';
 
 export const getPullRequest = read({
   name: 'pullRequests.getPullRequest',
-  summary: 'Get a pull request; with afterVersion and waitSeconds once it has changed',
+  summary: 'Get a pull request; with afterVersion and waitSeconds, wait for a change',
   access: { permissions: ['thread:read'] },
   capability: 'sourceControl',
   query: Body({
@@ -17,7 +17,7 @@ export const getPullRequest = read({
       Type.Integer({
         minimum: 0,
         maximum: 30,
-        description: 'Answer when its version is above afterVersion, or after this many seconds.',
+        description: 'Responds once its version is above afterVersion, or after this many seconds.',
       }),
     ),
   }),

@@ -9,7 +9,7 @@ export const mergePullRequest = outsideWrite({
   name: 'pullRequests.mergePullRequest',
   summary: 'Merge a pull request',
   description:
-    'It is merged then, or open with `scmSummary.mergeQueued` where the provider queues. A merge seals the thread: its queued runs are cancelled, and work goes on in a new thread.',
+    'Afterwards it is merged, or open with `scmSummary.mergeQueued` if the provider queues merges. A merge seals the thread: its queued runs are cancelled, and further work needs a new thread.',
   access: { permissions: ['thread:update', 'repo:update'] },
   capability: 'sourceControl',
   body: Body({

@@ -21,10 +21,7 @@ async function requireDiverged(tx: Tx, thread: ThreadRow, row: PullRequestRow): 
   if (row.state !== 'open') throw notOpen();
   if (row.transferred_at !== null) throw isOthers();
   if (row.push_status !== 'diverged')
-    throw new ApiError(
-      'conflict',
-      'The branch and the thread have not diverged: there is nothing to decide.',
-    );
+    throw new ApiError('conflict', 'The branch and the thread have not diverged: leave `take` out.');
   await requireIdle(tx, thread);
 }
 
@@ -36,15 +33,15 @@ const answer = ({ project }: LoadedThread, changed: LoadedPullRequest) => ({
 
 export const syncPullRequest = write({
   name: 'pullRequests.syncPullRequest',
-  summary: 'Push what the thread has and look at the provider now',
-  description: 'One that is not open, or of an archived thread, is only looked at.',
+  summary: "Push the thread's latest source and read the provider now",
+  description: 'If the pull request is not open, or its thread is archived, nothing is pushed.',
   access: { permissions: ['thread:update'] },
   capability: 'sourceControl',
   body: Body({
     take: Type.Optional(
       Enum(['branch', 'thread'], {
         description:
-          "Ends a divergence, of an idle thread: `branch`: its files become the thread's; `thread`: the thread's files are committed upon the branch.",
+          "Ends a divergence while the thread is idle. `branch`: the branch's files become the thread's; `thread`: the thread's files are committed on the branch.",
       }),
     ),
   }),

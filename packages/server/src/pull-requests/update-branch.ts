@@ -23,7 +23,7 @@ async function requireUpdatable(tx: Tx, { thread }: LoadedThread, { row }: Loade
   if (row.push_status === 'diverged')
     throw new ApiError(
       'conflict',
-      'The branch and the thread have diverged. Decide first whose files count: POST …/sync with take.',
+      'The branch and the thread have diverged. Choose first whose files to keep: POST …/sync with `take`.',
     );
   if (row.branch_update?.status === 'running')
     throw new ApiError('conflict', 'An update from the base is under way. Wait for it to end.');

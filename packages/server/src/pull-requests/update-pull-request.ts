@@ -25,7 +25,7 @@ function requireVersion({ row }: LoadedPullRequest, expected: number | undefined
   if (expected === undefined || expected === row.version) return;
   throw new ApiError(
     'version_conflict',
-    'The pull request was changed meanwhile. Read it again and decide anew.',
+    'The pull request has changed since you read it. Read it again, then repeat the change.',
     { details: { current: { version: row.version } } },
   );
 }
@@ -42,15 +42,15 @@ async function requireState(tx: Tx, { row }: LoadedPullRequest, asked: Asked): P
 
 function requireAutoPush({ row, loop }: LoadedPullRequest, autoPush: boolean | undefined): void {
   if (autoPush === false && loop?.enabled)
-    throw new ApiError('conflict', 'Its review loop pushes. Disable the loop first.');
+    throw new ApiError('conflict', 'The review loop needs autoPush. Disable the loop first.');
   if (autoPush === true && row.transferred_at !== null)
-    throw new ApiError('conflict', 'Another thread has the pull request now, and pushes to it.');
+    throw new ApiError('conflict', 'Another thread has taken over the pull request. Change it there.');
 }
 
 export const updatePullRequest = outsideWrite({
   name: 'pullRequests.updatePullRequest',
   summary: 'Change a pull request, close it or open it again',
-  description: 'A closed one takes `state` `open` alone. A failed expectation changes nothing at all.',
+  description: 'A closed pull request accepts only `state` `open`. If an expectation fails, nothing changes.',
   access: { permissions: ['thread:update'] },
   capability: 'sourceControl',
   body: Update,

@@ -16,7 +16,7 @@ export const updateReviewLoop = write({
   name: 'pullRequests.updateReviewLoop',
   summary: 'Enable or disable the review loop of a pull request',
   description:
-    'Enabling takes an open pull request and switches `autoPush` on. With `autoMerge` the loop merges by itself; setting it takes `repo:update` too.',
+    'Enabling needs an open pull request and switches `autoPush` on. With `autoMerge` the loop merges by itself; setting it to true also needs `repo:update`.',
   access: { permissions: ['thread:update'] },
   capability: 'sourceControl',
   body: Body({ enabled: Type.Optional(Type.Boolean()), autoMerge: Type.Optional(Type.Boolean()) }),

@@ -13,7 +13,7 @@ import { commentView } from './view.ts';
 export const createComment = write({
   name: 'scm.createComment',
   summary: 'Comment on a pull request of a repository that this service hosts',
-  description: 'One without `inReplyTo` opens a review thread; a reply is not replied to.',
+  description: 'A comment without `inReplyTo` opens a review thread. A reply cannot be replied to.',
   access: { permissions: ['repo:update'] },
   capability: 'sourceControl',
   body: NewComment,
@@ -25,7 +25,7 @@ export const createComment = write({
     if (body.inReplyTo !== undefined) {
       const root = await loadComment(tx, of, body.inReplyTo);
       if (root.in_reply_to !== null)
-        throw invalid({ path: '/inReplyTo', message: 'is a reply itself: reply to what opened the thread' });
+        throw invalid({ path: '/inReplyTo', message: 'is a reply: give the comment that opened the thread' });
     }
     const row = await insertLocalComment(tx, {
       org_id: principal.orgId,

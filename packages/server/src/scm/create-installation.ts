@@ -19,7 +19,7 @@ export const createInstallation = claimedWrite({
   name: 'scm.createInstallation',
   summary: 'Connect a source control host',
   description:
-    'With a `token` or as an `app`; the credential is tried first. The repositories that it sees are read afterwards, as by a sync. `webhookSecret` is returned only once.',
+    'With a `token` or an `app`. The service tries the credential first, and lists its repositories afterwards, as a sync does. `webhookSecret` is returned only once.',
   access: { session: 'admin' },
   capability: 'sourceControl',
   body: NewInstallation,
@@ -28,7 +28,7 @@ export const createInstallation = claimedWrite({
   publishesPending: false,
   async prepare({ ctx, body }) {
     const credential = credentialOf(body);
-    if (!credential) throw invalid({ path: '/token', message: 'is required, or app' });
+    if (!credential) throw invalid({ path: '/token', message: 'is required unless app is given' });
     const address = providerOf(body).baseUrlOf(body.baseUrl, ctx.config.scm.allowPrivate);
     if (address.fault !== undefined) throw invalid({ path: '/baseUrl', message: address.fault });
     return { prepared: { credential, baseUrl: address.baseUrl } };

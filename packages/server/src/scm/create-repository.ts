@@ -24,7 +24,7 @@ export const createRepository = claimedWrite({
   name: 'scm.createRepository',
   summary: 'Create a repository that this service hosts',
   description:
-    'Empty without `files`, else with one commit of the service that has just these bytes and modes. A refusal of `files` names each wrong one, as an import does.',
+    'Empty without `files`, otherwise with one commit of exactly these bytes and modes. A refusal of `files` names each invalid file, as an import does.',
   access: { permissions: ['repo:update'], unrestricted: true },
   capability: 'sourceControl',
   body: NewRepository,
@@ -34,7 +34,7 @@ export const createRepository = claimedWrite({
   async prepare({ body }) {
     const defaultBranch = body.defaultBranch ?? 'main';
     if (!isBranchName(defaultBranch))
-      throw invalid({ path: '/defaultBranch', message: 'is longer than git can store it' });
+      throw invalid({ path: '/defaultBranch', message: 'is too long for git: choose a shorter name' });
     const decoded = body.files && decodeFiles(body.files);
     if (decoded?.ok === false) throw new ApiError(decoded.code, decoded.message, { fields: decoded.fields });
     return { prepared: { defaultBranch, files: decoded?.files ?? null } };
@@ -81,7 +81,7 @@ async function requireName(ctx: Context, orgId: string, name: string): Promise<v
 const nameTaken = () =>
   new ApiError(
     'repository_name_taken',
-    'A repository of the organization has this name. Choose another one.',
+    'The organization already has a repository of this name. Choose another name.',
   );
 
 async function commitFirst(

@@ -12,7 +12,7 @@ export const deleteInstallation = write({
   name: 'scm.deleteInstallation',
   summary: 'Disconnect a source control host',
   description:
-    'Its secrets are removed at once. Projects stay bound to its repositories; what needs the host is refused until another connection sees them.',
+    'Its secrets are removed at once. Projects stay bound to its repositories; operations that need the host are refused until another installation sees them.',
   access: { session: 'admin' },
   capability: 'sourceControl',
   responses: { 200: Ok({ installation: Installation }) },

@@ -13,7 +13,7 @@ export const deleteRepository = write({
   name: 'scm.deleteRepository',
   summary: 'Delete a repository that this service hosts',
   description:
-    'With all its commits. While a project is bound to it: 409 `repository_in_use`. Its name is free again.',
+    'Deletes all its commits and frees its name. 409 `repository_in_use` while a project is bound to it.',
   access: { permissions: ['repo:update'] },
   capability: 'sourceControl',
   responses: { 200: Ok({ repository: Repository }) },

@@ -16,15 +16,18 @@ const REFUSALS: Record<MergeRefusal, string> = {
 export const accessDenied = (permission?: string) =>
   new ApiError(
     'scm_access_denied',
-    'The source control host refuses the credential, or no installation is left. Renew it, or connect the host again.',
+    'The source control host refuses the credential, or no installation is left. Renew the credential, or connect the host again.',
     { details: permission === undefined ? {} : { permission } },
   );
 export const repositoryGone = () =>
-  new ApiError('scm_repository_gone', 'The repository is gone: the source control host has it no more.');
+  new ApiError(
+    'scm_repository_gone',
+    'The source control host has no such repository any more, or hides it. Check the name and the access of the installation.',
+  );
 export const unsupported = () =>
   new ApiError(
     'unsupported_by_provider',
-    'This is for repositories that this service hosts. Do it at the source control host.',
+    'This operation is only for repositories that this service hosts. Use the source control host instead.',
   );
 
 /** A ProviderError as the API's refusal; anything else as it is. */
@@ -39,22 +42,29 @@ export function scmFault(error: unknown): unknown {
     case 'not_found':
       return notFound(fault.what ?? 'branch');
     case 'unavailable':
-      return new ApiError('unavailable', 'The source control host is away. Retry in a moment.', {
+      return new ApiError('unavailable', 'The source control host is unavailable. Retry later.', {
         headers: retryHeaders(fault.retryAfterSeconds ?? 5),
         cause: error,
       });
     case 'merge_refused':
       return new ApiError('merge_refused', REFUSALS[fault.reason], { details: { reason: fault.reason } });
     case 'head_moved':
-      return new ApiError('head_moved', 'The branch has another newest commit. Look at it first.', {
+      return new ApiError('head_moved', 'The branch has moved. Read it again, then repeat the request.', {
         details: { headSha: fault.headSha },
       });
     case 'exists':
-      return new ApiError('pull_request_exists', 'A pull request of these branches is open already.', {
-        details: fault.number === null ? {} : { number: fault.number },
-      });
+      return new ApiError(
+        'pull_request_exists',
+        'A pull request for these branches is already open. Use that one, or close it first.',
+        {
+          details: fault.number === null ? {} : { number: fault.number },
+        },
+      );
     case 'no_changes':
-      return new ApiError('no_changes', 'The branch has no commit that the base branch lacks.');
+      return new ApiError(
+        'no_changes',
+        'The branch has no commits that the base branch lacks. Push a commit first.',
+      );
     case 'not_open':
       return new ApiError('pull_request_not_open', 'The pull request is not open.');
     case 'unsupported':

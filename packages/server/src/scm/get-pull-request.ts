@@ -9,7 +9,7 @@ import { LocalPull } from './schemas.ts';
 export const getPullRequest = read({
   name: 'scm.getPullRequest',
   summary: 'Read a pull request of a repository that this service hosts',
-  description: 'As its branches are now.',
+  description: 'Reflects the current state of its branches.',
   access: { permissions: ['repo:read'] },
   capability: 'sourceControl',
   responses: { 200: Ok({ pullRequest: LocalPull }) },

@@ -7,7 +7,8 @@ import { repositoryView } from './view.ts';
 export const getRepository = read({
   name: 'scm.getRepository',
   summary: 'Read a repository',
-  description: 'As the service knows it. A key that is restricted to projects sees those of its projects.',
+  description:
+    'The stored record. A key that is restricted to projects sees only the repositories of these projects.',
   access: { permissions: ['repo:read'] },
   capability: 'sourceControl',
   responses: { 200: Ok({ repository: Repository }) },

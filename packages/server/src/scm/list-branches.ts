@@ -9,12 +9,16 @@ import { Branch } from './schemas.ts';
 export const listBranches = read({
   name: 'scm.listBranches',
   summary: "List a repository's branches, in the order of their names",
-  description: 'As the source control host has them now.',
+  description: 'Read from the source control host at each call.',
   access: { permissions: ['repo:read'] },
   capability: 'sourceControl',
   query: ListQuery({
     query: Type.Optional(
-      Text('feature/', { minLength: 1, maxLength: 255, description: 'What their names begin with.' }),
+      Text('feature/', {
+        minLength: 1,
+        maxLength: 255,
+        description: 'Only branches whose names start with this.',
+      }),
     ),
   }),
   responses: { 200: Page('branches', Branch) },

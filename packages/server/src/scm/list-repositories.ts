@@ -10,13 +10,13 @@ import { repositoryView } from './view.ts';
 export const listRepositories = read({
   name: 'scm.listRepositories',
   summary: 'List repositories, in the order of their names',
-  description: 'Those that an installation reaches now.',
+  description: 'Only those that an installation sees now.',
   access: { permissions: ['repo:read'], unrestricted: true },
   capability: 'sourceControl',
   query: ListQuery({
     installationId: Type.Optional(IdInput('ins')),
     query: Type.Optional(
-      Text('site', { minLength: 1, maxLength: 200, description: 'A part of `fullName`, in any case.' }),
+      Text('site', { minLength: 1, maxLength: 200, description: 'A part of `fullName`, case-insensitive.' }),
     ),
   }),
   responses: { 200: Page('repositories', Repository) },

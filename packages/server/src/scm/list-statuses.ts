@@ -14,7 +14,7 @@ export const listStatuses = read({
   access: { permissions: ['repo:read'] },
   capability: 'sourceControl',
   query: ListQuery({
-    latest: Type.Optional(Type.Boolean({ description: "Only each context's newest." })),
+    latest: Type.Optional(Type.Boolean({ description: 'Only the newest of each context.' })),
   }),
   responses: { 200: Page('statuses', Status) },
   async handle(call) {

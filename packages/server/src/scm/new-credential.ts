@@ -17,7 +17,7 @@ interface GivenCredential {
 /** Just one of the two, or none. */
 export function credentialOf({ token, app }: GivenCredential): Credential | null {
   if (token !== undefined && app !== undefined)
-    throw invalid({ path: '/app', message: 'is in place of token: give just one of them' });
+    throw invalid({ path: '/app', message: 'must not be given together with token' });
   if (token !== undefined) return { token };
   if (app === undefined) return null;
   return {
@@ -40,7 +40,7 @@ export async function tryCredential(
 ): Promise<Pick<InstallationRow, 'credential_sealed' | 'auth' | 'account_login' | 'error'>> {
   const path = credential.app ? '/app' : '/token';
   if (credential.app && !isPrivateKey(credential.app.privateKey))
-    throw invalid({ path, message: 'has a privateKey that is no private key in PEM' });
+    throw invalid({ path, message: 'has an invalid privateKey: give a private key in PEM' });
   const columns = {
     credential_sealed: sealCredential(ctx.secretKey, row, credential),
     auth: credential.app ? ('app' as const) : ('token' as const),
@@ -59,11 +59,11 @@ function refusalOf(error: unknown, path: string): unknown {
   if (!(error instanceof ProviderError)) return error;
   const { fault } = error;
   if (fault.code !== 'unavailable')
-    return invalid({ path, message: 'is refused by the source control host: check it, and what it may do' });
+    return invalid({ path, message: 'is refused by the source control host: check it and its permissions' });
   if (fault.isPrivate) return invalid({ path: '/baseUrl', message: 'has to be at a public address' });
   return new ApiError(
     'unavailable',
-    'The source control host cannot be reached, so the credential could not be tried. Check the address, or retry in a moment.',
+    'The source control host cannot be reached, so the credential could not be checked. Check the address, or retry in a moment.',
     { headers: retryHeaders(fault.retryAfterSeconds ?? 5), cause: error },
   );
 }

@@ -23,9 +23,9 @@ const MAX_DELIVERY_ID = 200;
 
 export const receiveWebhook = plain({
   name: 'scm.receiveWebhook',
-  summary: 'Take a delivery of a source control host',
+  summary: 'Receive a webhook delivery from a source control host',
   description:
-    'For the host itself: its signature, `X-Hub-Signature-256`, authenticates it. A delivery of the last seven days is a duplicate, and nothing is done.',
+    'Called by the host itself: the signature in `X-Hub-Signature-256` authenticates it. A delivery id seen in the last seven days is a duplicate and has no effect.',
   access: 'public',
   rawBody: ['application/json', 'application/x-www-form-urlencoded'],
   bodyLimit: MAX_BODY,
@@ -85,6 +85,6 @@ async function authenticate(
   const given = Buffer.from(typeof signature === 'string' ? signature : '');
   const isSigned = given.length === right.length && timingSafeEqual(given, right);
   if (!installation || secret === null || !isSigned)
-    throw new ApiError('unauthorized', 'The signature is wrong or missing.');
+    throw new ApiError('unauthorized', 'The signature is wrong or missing. Check the webhook secret.');
   return installation;
 }

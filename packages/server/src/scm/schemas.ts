@@ -25,7 +25,9 @@ export const Installation = Type.Object(
     baseUrl: Nullable(Text('https://api.github.com')),
     auth: Enum(['none', 'token', 'app']),
     managedBy: Enum(['service', 'config', 'api']),
-    status: Enum(['connected', 'error'], { description: '`error` from a failed call to the next good one.' }),
+    status: Enum(['connected', 'error'], {
+      description: '`error` from a failed call until the next successful one.',
+    }),
     error: Nullable(
       Type.Object({
         code: Enum(['access_denied', 'unreachable']),
@@ -38,7 +40,7 @@ export const Installation = Type.Object(
     createdAt: Time,
     updatedAt: Time,
   },
-  { description: 'A connection to a source control host. Every organization has one built in: `local`.' },
+  { description: 'A connection to a source control host. Every organization has a built-in one: `local`.' },
 );
 
 const InstallationName = Text('Acme', { minLength: 1, maxLength: 100 });
@@ -73,7 +75,7 @@ const App = Body(
       description: 'In PEM. Stored encrypted, never returned.',
     }),
   },
-  { description: 'A GitHub App, in place of `token`.' },
+  { description: 'A GitHub App, instead of `token`.' },
 );
 const WebhookSecret = Text('2f1c0b7a9d8e4f6a', {
   minLength: 16,
@@ -89,7 +91,7 @@ export const NewInstallation = Body(
         minLength: 1,
         maxLength: 2048,
         description:
-          'The API: `https://api.github.com` when left out; of an Enterprise Server `https://HOST/api/v3`.',
+          'Address of the API. Default: `https://api.github.com`; for an Enterprise Server `https://HOST/api/v3`.',
       }),
     ),
     token: Type.Optional(Token),
@@ -109,7 +111,7 @@ export const InstallationChange = Body(
 );
 export const InstallationWithSecret = Ok({
   installation: Installation,
-  webhookSecret: Type.Optional({ ...WebhookSecret, description: 'In the first answer alone.' }),
+  webhookSecret: Type.Optional({ ...WebhookSecret, description: 'Only in the first response.' }),
   secretUnavailable: Type.Boolean({ description: 'Whether this is a replay, without the secret.' }),
 });
 
@@ -120,9 +122,9 @@ export const RepositoryName = Type.String({
 });
 const RequiredChecks = Type.Array(Text('ci', { minLength: 1, maxLength: 100 }), {
   maxItems: 50,
-  description: 'Contexts of commit statuses that have to be `success` before a pull request is merged.',
+  description: 'Contexts of commit statuses that have to be `success` before a merge.',
 });
-const MergeMethods = Type.Array(Enum(METHODS), { description: 'What merges may be.' });
+const MergeMethods = Type.Array(Enum(METHODS), { description: 'Allowed merge methods.' });
 
 export const Repository = Type.Object({
   id: Id('repo'),
@@ -132,7 +134,7 @@ export const Repository = Type.Object({
   name: Text('site'),
   private: Type.Boolean(),
   archived: Type.Boolean(),
-  defaultBranch: Text('main', { description: 'Its name also while the repository is empty.' }),
+  defaultBranch: Text('main', { description: 'Set also while the repository is empty.' }),
   url: Url,
   cloneUrl: Text('https://headrace.example.com/git/site.git'),
   mergeMethods: MergeMethods,
@@ -146,10 +148,10 @@ const Files = Type.Array(
   Body({
     path: Text('src/index.ts'),
     content: Text('export {};\n'),
-    encoding: Type.Optional(Enum(['utf8', 'base64'], { description: 'utf8 when left out.' })),
+    encoding: Type.Optional(Enum(['utf8', 'base64'], { description: 'Default: utf8.' })),
     executable: Type.Optional(Type.Boolean()),
   }),
-  { description: 'As an import takes them: they become the first commit.' },
+  { description: 'As for an import. They become the first commit.' },
 );
 export const NewRepository = Body(
   {
@@ -170,7 +172,7 @@ export const Branch = Type.Object({
   name: Text('main'),
   commitSha: CommitSha,
   isDefault: Type.Boolean(),
-  protected: Type.Boolean({ description: 'It is neither rewritten nor deleted.' }),
+  protected: Type.Boolean({ description: 'Whether force pushes and deletion are refused.' }),
 });
 export const Inspection = Type.Object({
   repositoryId: Id('repo'),
@@ -181,16 +183,20 @@ export const Inspection = Type.Object({
   keptAsideCount: Type.Integer({
     minimum: 0,
     examples: [0],
-    description: 'What the commit has and a source may not: links, submodules, names that a source refuses.',
+    description: 'Entries of the commit that a source may not hold: links, submodules, refused names.',
   }),
-  withinLimits: Type.Boolean({ description: 'Whether a project may have it.' }),
-  truncated: Type.Boolean({ description: 'Not everything was listed: the figures are too low.' }),
+  withinLimits: Type.Boolean({ description: 'Whether a project can use it.' }),
+  truncated: Type.Boolean({ description: 'The listing is incomplete: the figures are too low.' }),
   usesLfs: Type.Boolean(),
   canPush: Type.Boolean(),
 });
 
 export const STATES = ['pending', 'success', 'failure', 'error'] as const;
-const Context = Text('ci', { minLength: 1, maxLength: 100, description: 'What reports; its newest counts.' });
+const Context = Text('ci', {
+  minLength: 1,
+  maxLength: 100,
+  description: 'Name of the reporter; its newest status counts.',
+});
 const Description = Text('All tests pass.', { maxLength: 1000 });
 const TargetUrl = Type.String({
   format: 'uri',
@@ -204,7 +210,7 @@ export const NewStatus = Body({
   description: Type.Optional(Description),
   targetUrl: Type.Optional(TargetUrl),
   log: Type.Optional(
-    Text('ok\n', { maxLength: 65_536, description: 'For agents that fix it; in no answer.' }),
+    Text('ok\n', { maxLength: 65_536, description: 'For agents that fix the failure; never returned.' }),
   ),
 });
 export const Status = Type.Object({
@@ -224,7 +230,7 @@ const PullBody = Text('It was missing.', { maxLength: 65_536 });
 export const NewLocalPull = Body({
   title: Title,
   headRef: BranchInput,
-  baseRef: Type.Optional({ ...BranchInput, description: 'The default branch when left out.' }),
+  baseRef: Type.Optional({ ...BranchInput, description: 'Default: the default branch.' }),
   body: Type.Optional(PullBody),
   draft: Type.Optional(Type.Boolean()),
 });
@@ -236,9 +242,7 @@ export const LocalPullChange = Body({
   state: Type.Optional(Enum(['open', 'closed'])),
 });
 export const LocalMerge = Body({
-  method: Type.Optional(
-    Enum(METHODS, { description: 'The first that the repository allows when left out.' }),
-  ),
+  method: Type.Optional(Enum(METHODS, { description: 'Default: the first one that the repository allows.' })),
   title: Type.Optional(Title),
   message: Type.Optional(PullBody),
   expectedHeadSha: Type.Optional(Text(SHA, { minLength: 1, maxLength: 128 })),

@@ -9,8 +9,8 @@ import { installationView } from './view.ts';
 
 export const syncInstallation = write({
   name: 'scm.syncInstallation',
-  summary: 'Read the repositories of a connection anew',
-  description: '`syncedAt` moves once that is done.',
+  summary: 'Refresh the repositories of a connection',
+  description: '`syncedAt` changes when the sync has finished.',
   access: { permissions: ['repo:update'], unrestricted: true },
   capability: 'sourceControl',
   responses: { 202: Ok({ installation: Installation }) },

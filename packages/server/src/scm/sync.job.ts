@@ -172,6 +172,6 @@ export function maintainInstallations(ctx: Context): void {
   };
   every(LOOK_MS, round, {
     until: ctx.shutdown,
-    onFailure: (err) => ctx.log.debug({ err }, 'installations were not looked through'),
+    onFailure: (err) => ctx.log.debug({ err }, 'due installations could not be read'),
   }).runNow();
 }

@@ -14,7 +14,7 @@ export const updateInstallation = claimedWrite({
   name: 'scm.updateInstallation',
   summary: 'Change the connection to a source control host',
   description:
-    'Changes only what it names. A new credential is tried first; afterwards its repositories are read.',
+    'Changes only the given fields. The service tries a new credential first, and lists its repositories afterwards.',
   access: { session: 'admin' },
   capability: 'sourceControl',
   body: InstallationChange,

@@ -7,7 +7,8 @@ import { LocalPull, LocalPullChange } from './schemas.ts';
 export const updatePullRequest = outsideWrite({
   name: 'scm.updatePullRequest',
   summary: 'Change a pull request of a repository that this service hosts',
-  description: 'Changes only what it names. A closed one takes `state` `open` alone; a merged one nothing.',
+  description:
+    'Changes only the given fields. A closed pull request accepts only `state` `open`; a merged one accepts nothing.',
   access: { permissions: ['repo:update'] },
   capability: 'sourceControl',
   body: LocalPullChange,

@@ -12,7 +12,7 @@ import { repositoryView } from './view.ts';
 export const updateRepository = write({
   name: 'scm.updateRepository',
   summary: 'Change a repository that this service hosts',
-  description: 'Changes only what it names. The default branch has to be there.',
+  description: 'Changes only the given fields. The default branch has to exist.',
   access: { permissions: ['repo:update'] },
   capability: 'sourceControl',
   body: RepositoryChange,

@@ -56,7 +56,7 @@ const ReviewLoop = Body(
   {
     enabled: Flag('New pull requests begin with their review loop enabled. Default: false.'),
     autoMerge: Flag(
-      'The loop of new pull requests merges by itself. Default: false. Setting it takes `repo:update` too.',
+      'The loop of new pull requests merges by itself. Default: false. Setting it to true also needs `repo:update`.',
     ),
     maxPasses: Type.Optional(
       Nullable(
@@ -70,15 +70,15 @@ const ReviewLoop = Body(
       Nullable(
         Text('Keep the public API as it is.', {
           maxLength: 20_000,
-          description: 'What each pass is told first.',
+          description: 'Text at the start of each pass.',
         }),
       ),
     ),
-    reply: Flag('Review comments that a pass was told of get a reply. Default: true.'),
+    reply: Flag('Review comments of a pass get a reply. Default: true.'),
   },
   {
     description:
-      "`enabled` and `autoMerge` count when a pull request is made, the others whenever they are needed. Each field that is null or left out is the organization's, then the service's default.",
+      "`enabled` and `autoMerge` apply when a pull request is created, the others at each use. A field that is null or left out is the organization's, else the service's default.",
   },
 );
 
@@ -139,7 +139,7 @@ export const SettingsChange = Body({
   reviewLoop: Type.Optional(fields.reviewLoop),
 });
 
-/** What a change takes besides the operation's own permissions. */
+/** Permissions that a change needs in addition to the operation's own. */
 export const permissionsFor = ({ reviewLoop }: Static<typeof SettingsChange>): string[] =>
   reviewLoop?.autoMerge === true ? ['repo:update'] : [];
 

@@ -66,7 +66,7 @@ async function record(tx: Tx, target: Adopting, opened: Opened): Promise<WriteRe
   return { status: 201, body: { ok: true, pullRequest: pullRequestView(loaded) } };
 }
 
-const TRANSFERRED = { code: 'conflict', message: 'Another thread has the pull request now.' };
+const TRANSFERRED = { code: 'conflict', message: 'Another thread has taken over the pull request.' };
 
 /** A thread that had it keeps its object, which from now on only shows what the provider says. */
 async function transferFrom(tx: Tx, { repositoryId, number }: Adopting): Promise<void> {

@@ -13,7 +13,7 @@ const AGAIN_SECONDS = 300;
 export function pollPullRequests(ctx: Context): void {
   every(ROUND_MS, () => enqueueDue(ctx), {
     until: ctx.shutdown,
-    onFailure: (err) => ctx.log.debug({ err }, 'pull requests were not polled'),
+    onFailure: (err) => ctx.log.debug({ err }, 'due pull requests could not be read'),
   });
 }
 

@@ -118,7 +118,10 @@ async function bringBranch(ctx: Context, repository: OpenRepository, target: Ope
     const branch = await takeName(ctx, repository, target, name);
     if (branch) return branch;
   }
-  throw new ApiError('conflict', 'Too many branches have the name that the pull request would have.');
+  throw new ApiError(
+    'conflict',
+    'Too many branches have the name for the new branch. Change the title, or delete some of them.',
+  );
 }
 
 /** Null where the name is another's. */

@@ -45,9 +45,13 @@ export async function hold(tx: Tx, thread: ThreadRow, operationId: string): Prom
 export const notOpen = () => new ApiError('pull_request_not_open', 'The pull request is not open.');
 
 export const isOthers = () =>
-  new ApiError('conflict', 'Another thread has the pull request now. Use it there.');
+  new ApiError('conflict', 'Another thread has taken over the pull request. Use it there.');
 
 export const anotherIsOpen = (pullRequestId: string) =>
-  new ApiError('pull_request_exists', 'The thread has an open pull request. Close or merge that one first.', {
-    details: { pullRequestId },
-  });
+  new ApiError(
+    'pull_request_exists',
+    'The thread already has an open pull request. Close or merge that one first.',
+    {
+      details: { pullRequestId },
+    },
+  );

@@ -176,7 +176,10 @@ function faultOf(error: unknown): 'away' | 'denied' | 'gone' | null {
 async function endSync(ctx: Context, job: SyncJob, error: unknown): Promise<void> {
   const fault = faultOf(error);
   if (fault === null) throw error;
-  ctx.log.debug({ err: error, pullRequest: job.payload.pullRequestId }, 'a pull request was not looked at');
+  ctx.log.debug(
+    { err: error, pullRequest: job.payload.pullRequestId },
+    'a pull request could not be synchronized',
+  );
   await transaction(ctx, async (tx) => {
     await job.fence(tx);
     const { pullRequestId: id } = job.payload;

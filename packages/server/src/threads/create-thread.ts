@@ -54,10 +54,13 @@ const DirectBody = Body({
   baseBranch: Type.Optional({
     ...Branch,
     description:
-      "Of a project with a repository: what it starts from. Default: the project's default branch.",
+      "In a project with a repository: the branch that the thread starts from. Default: the project's default branch.",
   }),
   sourceId: Type.Optional(
-    IdInput('src', 'Instead of a branch. With a repository: the source of a commit; else as for an app.'),
+    IdInput(
+      'src',
+      'Instead of a branch. With a repository: the source of a commit; otherwise as for an app.',
+    ),
   ),
   spendLimitMicros: Type.Optional(Micros),
   message: Type.Optional(FirstMessage),

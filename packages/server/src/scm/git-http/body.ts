@@ -6,13 +6,13 @@ import { ApiError } from '../../http/errors.ts';
 export const tooLarge = (limit: number) =>
   new ApiError('request_too_large', `The body is larger than ${limit} bytes.`);
 const incomplete = (cause: unknown) =>
-  new ApiError('invalid_request', 'The body ended before its end.', { cause });
+  new ApiError('invalid_request', 'The body is incomplete. Send it again.', { cause });
 
 /** Throws 413 where the request says that it is too large, and 415 for an encoding other than gzip. */
 export function checkBody({ headers }: IncomingMessage, limit: number): void {
   if (Number(headers['content-length'] ?? 0) > limit) throw tooLarge(limit);
   if (!['identity', 'gzip', 'x-gzip'].includes(headers['content-encoding'] ?? 'identity'))
-    throw new ApiError('unsupported_media_type', 'A body is sent as it is, or with gzip.');
+    throw new ApiError('unsupported_media_type', 'Send the body uncompressed or with gzip.');
 }
 
 /**

@@ -16,7 +16,7 @@ interface Waiting {
 }
 
 const busy = () =>
-  new ApiError('unavailable', 'Too many clones and pushes are under way. Retry in a moment.', {
+  new ApiError('unavailable', 'Too many clones, fetches and pushes are in progress. Retry in a moment.', {
     headers: retryHeaders(5),
   });
 

@@ -77,7 +77,7 @@ export class Push {
       try {
         return await this.#begin(asked);
       } catch (err) {
-        this.#ctx.log.warn({ err }, 'a push could not be recorded before it moves anything');
+        this.#ctx.log.warn({ err }, 'a push could not be recorded, so it is refused');
         return 'no The service cannot take a push now. Retry in a moment.';
       }
     });

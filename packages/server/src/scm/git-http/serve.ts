@@ -75,9 +75,13 @@ function callerOf(ctx: Context, { principal, refusal, url }: AdmittedRequest, se
   // `/%67it/` leads here, too, but its caller was found as that of any other path: by a browser's cookie.
   if (!url.startsWith('/git/')) throw notThere();
   if (refusal?.status === 401)
-    throw new ApiError('unauthorized', 'Send a service key as the password of Basic, with any user name.', {
-      headers: { 'www-authenticate': 'Basic realm="Headrace", charset="UTF-8"' },
-    });
+    throw new ApiError(
+      'unauthorized',
+      'Send a service key as the password of Basic authentication, with any user name.',
+      {
+        headers: { 'www-authenticate': 'Basic realm="Headrace", charset="UTF-8"' },
+      },
+    );
   if (refusal) throw refusal;
   if (!may(principal!, PERMISSION[service]))
     throw new ApiError('forbidden', `This takes the permission ${PERMISSION[service]}.`);

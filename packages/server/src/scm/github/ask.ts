@@ -62,7 +62,7 @@ async function noteState(at: AtInstallation, error: ProviderError | null): Promi
   if (state === undefined || (state?.code ?? null) === (at.installation.error?.code ?? null)) return;
   at.installation.error = state;
   await noteInstallationState(at.ctx.db, at.installation, state).catch((err: unknown) =>
-    at.ctx.log.warn({ err, installation: at.installation.id }, "an installation's state could not be noted"),
+    at.ctx.log.warn({ err, installation: at.installation.id }, "an installation's state could not be stored"),
   );
 }
 
@@ -73,7 +73,10 @@ function stateOf({ fault, message }: ProviderError): InstallationRow['error'] | 
       : undefined;
   if (fault.code === 'unavailable')
     return fault.retryAfterSeconds === undefined
-      ? { code: 'unreachable', message: 'The provider could not be reached, or failed.' }
+      ? {
+          code: 'unreachable',
+          message: 'The provider could not be reached, or failed. The service tries again.',
+        }
       : undefined;
   return undefined;
 }

@@ -98,7 +98,8 @@ async function settleConflicts(
 
 const BEYOND_AGENTS = {
   code: 'unresolved',
-  message: 'What is in conflict is in no source, as a symbolic link or a submodule: merge it with git.',
+  message:
+    'The conflict is in an entry that no source holds, such as a symbolic link or a submodule. Merge it with git.',
 };
 const NOT_CONFIGURED = {
   code: 'not_configured',

@@ -15,7 +15,7 @@ const BATCH = 100;
 export function reconcileUpdates(ctx: Context): void {
   every(EVERY_MS, () => endOverdue(ctx), {
     until: ctx.shutdown,
-    onFailure: (err) => ctx.log.debug({ err }, 'repairs of pull requests were not looked through'),
+    onFailure: (err) => ctx.log.debug({ err }, 'repairs of pull requests could not be read'),
   });
 }
 
