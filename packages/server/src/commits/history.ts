@@ -1,7 +1,7 @@
 /** What the histories of two commits have in common. A shallow history is deepened until it is known, within bounds. */
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { runGit } from '../git/run-git.ts';
+import { GitError, runGit } from '../git/run-git.ts';
 import type { Context } from '../context.ts';
 import type { OpenRepository } from '../scm/index.ts';
 import { openCache } from './cache.ts';
@@ -48,6 +48,24 @@ export async function mergeBase(
 export async function isKnownAncestor(dir: string, ancestor: string, commit: string): Promise<boolean> {
   const { code } = await runGit(dir, ['merge-base', '--is-ancestor', ancestor, commit], { codes: [0, 1] });
   return code === 0;
+}
+
+/**
+ * Whether a commit is a proper ancestor of another, by what the cache has: false where that does not show it.
+ * Asks no provider.
+ */
+export async function isBehind(
+  ctx: Ctx,
+  repository: OpenRepository,
+  commitSha: string,
+  other: string,
+): Promise<boolean> {
+  if (commitSha === other) return false;
+  const { dir } = await openCache(ctx, repository);
+  return isKnownAncestor(dir, commitSha, other).catch((error: unknown) => {
+    if (error instanceof GitError) return false;
+    throw error;
+  });
 }
 
 async function deepening<T>(

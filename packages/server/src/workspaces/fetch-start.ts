@@ -2,7 +2,7 @@
  * What a thread of a project with a repository starts from: the commit that its branch has when the thread is
  * prepared, fetched by the service and stored as a source. No sandbox takes part.
  */
-import { commitSource, RepositoryTooLarge } from '../commits/index.ts';
+import { commitSource, isBehind, RepositoryTooLarge } from '../commits/index.ts';
 import type { Context } from '../context.ts';
 import type { ThreadRow } from '../db/schema.ts';
 import { ApiError } from '../http/errors.ts';
@@ -84,7 +84,13 @@ export async function fetchStart(
       branch,
       async also(tx, lockedProject, source) {
         await job.fence(tx);
-        if (lockedProject.default_branch === branch)
+        const { head_revision: revision, head_commit_sha: head } = lockedProject;
+        // Another fetch was faster, and may have found a later commit: the head does not go back to this one.
+        const isLate =
+          revision !== project.head_revision &&
+          head !== null &&
+          (await isBehind(ctx, repository, commitSha, head));
+        if (lockedProject.default_branch === branch && !isLate)
           await moveBoundHead(tx, lockedProject, { commitSha, sourceId: source.id });
         const now = await lockThreadById(tx, thread.id, lockedProject);
         if (!now) return;

@@ -5,6 +5,7 @@ import { runGit } from '../git/run-git.ts';
 import { startTestServer } from '../service.fixture.ts';
 import type { TestServer } from '../service.fixture.ts';
 import { newApp, ok, refusal, sh, until } from '../threads/threads.fixture.ts';
+import { fetchStart, resolveStart } from './fetch-start.ts';
 import { newBoundProject, prepared, preparedThread } from './repositories.fixture.ts';
 import { hurry } from './workspaces.fixture.ts';
 
@@ -77,6 +78,27 @@ describe('projects', () => {
         '404 repository_not_found',
       );
   });
+});
+
+test('a thread that is slow to be fetched does not move the head back', async () => {
+  const project = await newBoundProject(s, { 'a.txt': 'one\n' });
+  const { ctx } = s.service;
+  const rowOf = (id: string) =>
+    ctx.db.selectFrom('threads').selectAll().where('id', '=', id).executeTakeFirstOrThrow();
+  const slow = await preparedThread(s, project.id);
+  const before = await ctx.db
+    .selectFrom('projects')
+    .selectAll()
+    .where('id', '=', project.id)
+    .executeTakeFirstOrThrow();
+  // As it was when the slow one began.
+  const thread = { ...(await rowOf(slow.id)), source_id: null };
+  const start = (await resolveStart(ctx, { thread, project: before }))!;
+  const next = await project.commit('main', { 'a.txt': 'two\n' });
+  await preparedThread(s, project.id);
+  await fetchStart(ctx, { fence: async () => {} }, { thread, project: before }, start);
+  expect((await projectOf(project.id)).headCommitSha).toBe(next);
+  expect((await rowOf(slow.id)).base_commit_sha).toBe(start.commitSha);
 });
 
 test('a thread starts from what its branch has when it is prepared, and the head follows the default branch', async () => {
