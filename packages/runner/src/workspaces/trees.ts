@@ -38,6 +38,8 @@ export class Trees {
   readonly #host: Host;
   readonly #cache: TreeCache;
   readonly #histories: TreeCache;
+  /** Histories that were sent and wait for their workspace, by key. */
+  readonly #held = new Map<string, { history: SourceTree; timer: NodeJS.Timeout }>();
   readonly dependencies: DependencyCache;
   #counter = 0;
   #canOverlay: Promise<boolean> | undefined;
@@ -74,6 +76,7 @@ export class Trees {
       const tree = await this.#fill(name, tar, origin, history);
       if (tree.over) tree.over.history = history;
       else release();
+      if (origin.history !== undefined) this.#letGo(origin.history);
       return tree;
     } catch (error) {
       release();
@@ -115,7 +118,18 @@ export class Trees {
     const history = await this.#withRoom(() => this.#keep(this.#histories, key, tar));
     // The workspace that it was sent for comes in further requests: where all that is kept is in use, it would
     // be dropped before them.
-    setTimeout(() => this.#histories.release(history), HISTORY_HELD_MS).unref();
+    this.#letGo(key.key);
+    const timer = setTimeout(() => this.#letGo(key.key), HISTORY_HELD_MS).unref();
+    this.#held.set(key.key, { history, timer });
+  }
+
+  /** Ends the hold of a history that was sent. */
+  #letGo(key: string): void {
+    const held = this.#held.get(key);
+    if (!held) return;
+    this.#held.delete(key);
+    clearTimeout(held.timer);
+    this.#histories.release(held.history);
   }
 
   /**
