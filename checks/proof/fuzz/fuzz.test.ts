@@ -23,7 +23,7 @@ import type { Conflict, Merge } from '../../../packages/server/src/merge/types.t
 import type { Changes } from '../../../packages/server/src/trees/tree.ts';
 
 const SEED = 1;
-const MERGES = 400;
+const MERGES = 200;
 /** A planted fault is caught within so many. */
 const PLANTED_MERGES = 200;
 

@@ -2,7 +2,7 @@
 import { randomBytes } from 'node:crypto';
 import type { Random } from '../../../harness/random.ts';
 import { requestOf, targetOf } from '../specimen.ts';
-import { pathOf } from '../world.ts';
+import { exhibitName, pathOf } from '../world.ts';
 import type { Mutation } from './mutation.ts';
 
 const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'HEAD', 'OPTIONS'];
@@ -93,7 +93,7 @@ export const PATH_MUTATIONS: Mutation[] = [
     apply: (specimen, random, { exhibits: { ids } }) => {
       const { operation } = specimen;
       const name = random.pick(operation.pathParameters.filter((one) => one !== 'provider'));
-      const source = operation.isPlatform && name === 'projectId' ? 'appId' : name;
+      const source = exhibitName(operation, name);
       const wrong = random.pick(wrongIds(ids[source]!, random));
       const path = pathOf(operation, { ...ids, [source]: MARK }).replace(MARK, wrong);
       return { request: requestOf({ ...specimen, path }), operation, status: [404, 400] };

@@ -201,7 +201,7 @@ test('what no source can hold survives every commit byte for byte, unless a file
       const sorted = (one: Raw) => [...one].sort(([a], [b]) => (a < b ? -1 : 1));
       expect(sorted(await built([commitOf(raw)], from, to))).toEqual(sorted(expected));
     }),
-    { numRuns: 60 },
+    { numRuns: 20 },
   );
 });
 

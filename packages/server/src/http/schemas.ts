@@ -115,7 +115,24 @@ export const ErrorBody = Type.Object(
           ),
         ),
         operationId: Type.Optional(Id('op')),
-        reason: Type.Optional(Enum(['run', 'exec', 'apply', 'build'])),
+        reason: Type.Optional(
+          Enum(
+            [
+              'run',
+              'exec',
+              'apply',
+              'build',
+              'pull_request',
+              'conflicting',
+              'draft',
+              'checks',
+              'review_required',
+              'method',
+              'protected',
+            ],
+            { description: 'What keeps a thread busy, or why a merge is refused.' },
+          ),
+        ),
         current: Type.Optional(
           Type.Object({
             version: Type.Optional(Counter),
