@@ -68,7 +68,7 @@ async function objectFiles(dir: string): Promise<string[]> {
   const objects = join(dir, 'objects');
   const files: string[] = [];
   for (const name of (await readdir(objects)).filter((one) => LOOSE.test(one)))
-    for (const object of await readdir(join(objects, name)))
+    for (const object of await namesIn(join(objects, name)))
       if (!object.startsWith('tmp_')) files.push(join('objects', name, object));
   const packs = (await readdir(join(objects, 'pack'))).filter((name) =>
     /^pack-[0-9a-f]+\.(pack|idx)$/.test(name),
@@ -80,6 +80,14 @@ async function objectFiles(dir: string): Promise<string[]> {
       .reverse()
       .map((name) => join('objects', 'pack', name)),
   ];
+}
+
+/** None where the folder has gone: git removes one whose objects are all in packs. */
+async function namesIn(folder: string): Promise<string[]> {
+  return readdir(folder).catch((error: NodeJS.ErrnoException) => {
+    if (error.code === 'ENOENT') return [];
+    throw error;
+  });
 }
 
 /** False when the file has gone: what it had is in another. */
