@@ -63,6 +63,8 @@ export const SETTINGS = {
   HEADRACE_DISABLED: { default: null },
   HEADRACE_SCM_POLL_SECONDS: { default: '60' },
   HEADRACE_SCM_ALLOW_PRIVATE: { default: '0' },
+  HEADRACE_REVIEW_CHECK_GRACE_SECONDS: { default: '60' },
+  HEADRACE_REVIEW_CHECK_TIMEOUT_SECONDS: { default: '3600' },
   HEADRACE_GIT_MAX_PUSH_BYTES: { default: '536870912' },
   HEADRACE_REPOSITORY_MAX_FILES: { default: '50000' },
   HEADRACE_REPOSITORY_MAX_BYTES: { default: '268435456' },
@@ -134,6 +136,8 @@ export interface Config extends Omit<FileConfig, 'scm'> {
     allowPrivate: boolean;
     maxPushBytes: number;
   };
+  /** How long a review loop waits for the first check of a head, and for its last one. */
+  reviewLoop: { graceSeconds: number; timeoutSeconds: number };
   /** What a source of a repository may have; a bundle has limits of its own. */
   repositoryLimits: { files: number; bytes: number; fileBytes: number };
   /** What each organization may have at once; null: no bound. */
@@ -387,7 +391,7 @@ function isPublicUrl(text: string): boolean {
 function sourceControlOf(
   v: Variables,
   file: ScmFileConfig,
-): Pick<Config, 'publicUrl' | 'disabled' | 'scm' | 'repositoryLimits'> {
+): Pick<Config, 'publicUrl' | 'disabled' | 'scm' | 'repositoryLimits' | 'reviewLoop'> {
   const publicUrl = v.text('HEADRACE_PUBLIC_URL');
   v.require(
     publicUrl === null || isPublicUrl(publicUrl),
@@ -412,6 +416,10 @@ function sourceControlOf(
           '1',
         ] as const) === '1',
       maxPushBytes: v.whole('HEADRACE_GIT_MAX_PUSH_BYTES', 1, MOST),
+    },
+    reviewLoop: {
+      graceSeconds: v.whole('HEADRACE_REVIEW_CHECK_GRACE_SECONDS', 1, 86_400),
+      timeoutSeconds: v.whole('HEADRACE_REVIEW_CHECK_TIMEOUT_SECONDS', 1, 604_800),
     },
     repositoryLimits: {
       files: v.whole('HEADRACE_REPOSITORY_MAX_FILES', 1, MOST),

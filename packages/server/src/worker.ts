@@ -10,6 +10,7 @@ import type { JobKind } from './jobs/enqueue.ts';
 import { startWorker } from './jobs/worker.ts';
 import type { HeldJob, JobHandlers } from './jobs/job.ts';
 import { maintainReceipts } from './receipts/maintain.ts';
+import { driveLoop } from './review-loop/index.ts';
 import { previewDied, reconcilePreviews, workPreview } from './previews/index.ts';
 import { renameRepository } from './projects/index.ts';
 import { failQueuedRuns } from './runs/index.ts';
@@ -128,7 +129,7 @@ export async function startWork(ctx: Context, connection: pg.PoolConfig): Promis
     'scm.sync': { run: (job) => syncRepositories(ctx, job, renameRepository), concurrency: 2 },
     // One at a time: each may take some hundred MiB and a core.
     'source.repack': { run: (job) => repackProject(ctx, job), concurrency: 1 },
-    'pull-request.sync': { run: (job) => syncPullRequest(ctx, job), concurrency: 8 },
+    'pull-request.sync': { run: (job) => syncPullRequest(ctx, job, driveLoop), concurrency: 8 },
     'pull-request.follow-base': { run: (job) => followBase(ctx, job), concurrency: 2 },
     'pull-request.comment': { run: (job) => commentOnIssue(ctx, job), concurrency: 2 },
     'scm.look-repository': {

@@ -934,8 +934,37 @@ export interface ReviewLoopsTable {
   blocked_reason: string | null;
   pass_count: Generated<number>;
   operational_retry_count: Generated<number>;
+  status_since: GeneratedTime;
+  head_seen_at: TimeOrNull;
+  unknown_since: TimeOrNull;
+  refused_summary: JsonOrNull<ScmSummary>;
   created_at: GeneratedTime;
   updated_at: GeneratedTime;
+}
+
+export interface ReviewPassesTable {
+  org_id: string;
+  id: string;
+  loop_id: string;
+  kind: 'message' | 'update';
+  head_sha: string;
+  message_id: string | null;
+  run_id: string | null;
+  lost_runs: Generated<number>;
+  retry_at: TimeOrNull;
+  settled_at: TimeOrNull;
+  created_at: GeneratedTime;
+}
+
+export interface ReviewPointsTable {
+  org_id: string;
+  loop_id: string;
+  pass_id: string;
+  review_thread_id: string;
+  comment_id: string;
+  comment_at: Time;
+  reply_sha: string | null;
+  replied_at: TimeOrNull;
 }
 
 export interface Database {
@@ -947,6 +976,8 @@ export interface Database {
   scm_deliveries: ScmDeliveriesTable;
   pull_requests: PullRequestsTable;
   review_loops: ReviewLoopsTable;
+  review_passes: ReviewPassesTable;
+  review_points: ReviewPointsTable;
   usage_hours: UsageHoursTable;
   organizations: OrganizationsTable;
   users: UsersTable;
@@ -1016,6 +1047,8 @@ export type LocalPullRequestRow = Selectable<LocalPullRequestsTable>;
 export type LocalCommentRow = Selectable<LocalCommentsTable>;
 export type PullRequestRow = Selectable<PullRequestsTable>;
 export type ReviewLoopRow = Selectable<ReviewLoopsTable>;
+export type ReviewPassRow = Selectable<ReviewPassesTable>;
+export type ReviewPointRow = Selectable<ReviewPointsTable>;
 export type RunRow = Selectable<RunsTable>;
 export type ToolRow = Selectable<ToolsTable>;
 export type ApprovalRow = Selectable<ApprovalsTable>;

@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { sql } from 'kysely';
 import type { RawBuilder, Updateable } from 'kysely';
 import { json } from '../db/schema.ts';
-import type { PullRequestRow, PullRequestsTable, ReviewLoopRow } from '../db/schema.ts';
+import type { PullRequestRow, PullRequestsTable, ReviewLoopRow, ReviewLoopsTable } from '../db/schema.ts';
 import { appendEvent } from '../db/transaction.ts';
 import type { Tx } from '../db/transaction.ts';
 import { newId } from '../ids.ts';
@@ -122,7 +122,10 @@ async function storeLoop(
 ): Promise<ReviewLoopRow | null> {
   if (Object.keys(change).length === 0) return loop;
   if (!loop) return addLoop(tx, row, change);
-  return writeLoop(tx, loop.id, { ...change, ...(isPublished ? { updated_at: sql<Date>`now()` } : {}) });
+  return writeLoop(tx, loop.id, {
+    ...storedLoop(change),
+    ...(isPublished ? { updated_at: sql<Date>`now()` } : {}),
+  });
 }
 
 const addLoop = (tx: Tx, row: PullRequestRow, change: LoopChange): Promise<ReviewLoopRow> =>
@@ -133,8 +136,13 @@ const addLoop = (tx: Tx, row: PullRequestRow, change: LoopChange): Promise<Revie
     thread_id: row.thread_id,
     enabled: false,
     status: 'disabled',
-    ...change,
+    ...storedLoop(change),
   });
+
+const storedLoop = ({ refused_summary: refused, ...change }: LoopChange): Updateable<ReviewLoopsTable> => ({
+  ...change,
+  ...(refused === undefined ? {} : { refused_summary: refused && json(refused) }),
+});
 
 const JSON_COLUMNS = ['push_error', 'branch_update', 'scm_summary'] as const;
 

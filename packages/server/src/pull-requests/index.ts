@@ -5,8 +5,8 @@ export type { PullRequestChange } from './change-pull-request.ts';
 export { endLoopsOf } from './end-loops.ts';
 export { enqueueSync, followSource } from './enqueue-sync.ts';
 export { ListedPullRequest } from './schemas.ts';
-export { loopAfter, newLoop } from './loop-state.ts';
-export type { LoopChange } from './loop-state.ts';
+export { loopAfter, loopAfterFault, loopAfterLook, loopAfterRefusal, newLoop } from './loop-state.ts';
+export type { LoopAct, LoopChange, LoopLook, PassOutcome } from './loop-state.ts';
 export { EVENT_OF, pushAfter, stateAfter } from './state.ts';
 export {
   countPullRequests,

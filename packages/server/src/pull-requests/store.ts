@@ -155,6 +155,9 @@ const TIMES = [
 const LOOP_TIMES = [
   'last_observed_at',
   'wait_until',
+  'status_since',
+  'head_seen_at',
+  'unknown_since',
   'created_at',
   'updated_at',
 ] as const satisfies (keyof ReviewLoopRow)[];

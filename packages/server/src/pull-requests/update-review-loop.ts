@@ -7,7 +7,7 @@ import { isOthers, lockAsked, notOpen } from '../sync/index.ts';
 import { requireOpen } from '../threads/index.ts';
 import { changePullRequest } from './change-pull-request.ts';
 import { enqueueSync } from './enqueue-sync.ts';
-import { loopAfter } from './loop-state.ts';
+import { loopAfter, loopAfterChoice } from './loop-state.ts';
 import type { LoopChange } from './loop-state.ts';
 import { PullRequest } from './schemas.ts';
 import { pullRequestView } from './view.ts';
@@ -33,10 +33,14 @@ export const updateReviewLoop = write({
     const status = loaded.loop?.status ?? null;
     const change: LoopChange = {
       ...(enabled === undefined ? {} : loopAfter(status, enabled ? 'enable' : 'switchOff')),
-      ...(autoMerge === undefined ? {} : { auto_merge: autoMerge }),
+      ...(autoMerge === undefined
+        ? {}
+        : loopAfterChoice(enabled === undefined ? loaded.loop : null, autoMerge, {
+            unresolvedCount: loaded.row.scm_summary?.unresolvedCount ?? 0,
+          })),
     };
     const changed = await changePullRequest(tx, loaded, enabled === true ? { auto_push: true } : {}, change);
-    if (enabled === true) await enqueueSync(tx, changed.row);
+    if (changed.loop?.enabled) await enqueueSync(tx, changed.row);
     return {
       status: 200,
       body: { ok: true, pullRequest: pullRequestView(changed) },

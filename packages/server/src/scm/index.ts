@@ -22,5 +22,7 @@ export type {
   GitTransport,
   OpenRepository,
   Provider,
+  ProviderCheck,
   ProviderPullRequest,
+  ReviewThread,
 } from './provider.ts';

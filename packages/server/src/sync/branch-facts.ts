@@ -62,7 +62,11 @@ export async function factsOf(
  * Whether a thread has files, or a merge with its base, that the pull request's commit does not have. Of an
  * adopted branch nothing is known before it was taken over: the thread's own changes are those upon its base.
  */
-async function hasUnpushed(db: Db | Tx['db'], thread: ThreadRow, row: PullRequestRow): Promise<boolean> {
+export async function hasUnpushed(
+  db: Db | Tx['db'],
+  thread: ThreadRow,
+  row: PullRequestRow,
+): Promise<boolean> {
   if (row.merge_parent_sha !== null) return true;
   if (thread.latest_source_id === row.head_source_id) return false;
   const held =

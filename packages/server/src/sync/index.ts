@@ -4,9 +4,11 @@ import { merging } from './merge-pull-request.ts';
 import { creating } from './create.ts';
 import { patching } from './patch-pull-request.ts';
 
+export { hasUnpushed } from './branch-facts.ts';
 export { commentOnIssue } from './comment.job.ts';
 export { lookAtPullRequests, pollPullRequests } from './due.ts';
 export { followBase } from './follow-base.job.ts';
+export { lockBoth } from './lock.ts';
 export { merging } from './merge-pull-request.ts';
 export { branchName, defaultBody, defaultTitle } from './names.ts';
 export { messageOf, nextCommitMessage } from './next-commit.ts';
@@ -15,6 +17,7 @@ export type { Creating } from './create.ts';
 export { anotherIsOpen, hold, isOthers, loadPullRequest, lockAsked, notOpen } from './policy.ts';
 export { patching } from './patch-pull-request.ts';
 export { syncPullRequest } from './sync-pull-request.job.ts';
+export type { Looked, LoopDriver } from './syncing.ts';
 export { reconcileUpdates } from './update/reconcile-updates.ts';
 export { repairs as updateRepairs } from './update/repairs.ts';
 

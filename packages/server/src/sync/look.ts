@@ -6,9 +6,10 @@ import type { Job } from '../jobs/job.ts';
 import { enqueueSync, findPullRequestById } from '../pull-requests/index.ts';
 import type { LoadedPullRequest, PullRequestChange } from '../pull-requests/index.ts';
 import { nextLookAfterMs, ProviderError } from '../scm/index.ts';
-import type { OpenRepository, ProviderPullRequest } from '../scm/index.ts';
+import type { OpenRepository, ProviderCheck, ProviderPullRequest, ReviewThread } from '../scm/index.ts';
 import { lockBoth } from './lock.ts';
 import { see } from './see.ts';
+import type { Looked } from './syncing.ts';
 
 /** Looks at one that changed meanwhile: what was read of the provider may be older than our own write. */
 const ATTEMPTS = 3;
@@ -18,20 +19,26 @@ const SETTLED_MS = 60_000;
 /** 1,000 pull requests take 4,000 reads an hour: GitHub gives a credential 5,000, and has no cheaper ones. */
 const REVIEWS_MS = 15 * 60_000;
 
-type SyncJob = Pick<Job<'pull-request.sync'>, 'fence' | 'payload'>;
+type SyncJob = Pick<Job<'pull-request.sync'>, 'fence' | 'payload' | 'signal'>;
 
-/**
- * Reads what the provider says of a pull request and writes it down. Returns whether it is open again, or the
- * branch of an open one is elsewhere than where it was seen last. Throws ProviderError.
- */
-export async function look(ctx: Context, job: SyncJob, repository: OpenRepository): Promise<boolean> {
+interface Sight {
+  /** It is open again, or the branch of an open one is elsewhere than where it was seen last. */
+  isMoved: boolean;
+  /** Null where no review loop is to be driven. */
+  looked: Looked | null;
+}
+
+const NOTHING: Sight = { isMoved: false, looked: null };
+
+/** Reads what the provider says of a pull request and writes it down. Throws ProviderError. */
+export async function look(ctx: Context, job: SyncJob, repository: OpenRepository): Promise<Sight> {
   const { pullRequestId: id } = job.payload;
   for (let attempt = 1; attempt <= ATTEMPTS; attempt++) {
     const before = await findPullRequestById(ctx.db, id);
-    if (!before) return false;
+    if (!before) return NOTHING;
     const { provider, at } = repository;
     const pull = await provider.getPullRequest(at, before.row.number);
-    const { summary, ...read } = await summarize(repository, before.row, pull);
+    const { summary, checks, reviewThreads, read } = await summarize(repository, before, pull);
     const seen = await transaction(ctx, async (tx) => {
       await job.fence(tx);
       const locked = await lockBoth(tx, { threadId: before.row.thread_id, id });
@@ -45,14 +52,19 @@ export async function look(ctx: Context, job: SyncJob, repository: OpenRepositor
         ...nextLook(ctx, repository, locked.loaded, { pull, isDeleted: !locked.thread }),
       });
     });
-    if (seen)
-      return seen.row.state === 'open' && (before.row.state !== 'open' || seen.row.head_sha !== pull.headSha);
+    if (!seen) continue;
+    const { row, loop } = seen;
+    const isDriven = row.state === 'open' && row.transferred_at === null && loop?.enabled === true;
+    return {
+      isMoved: row.state === 'open' && (before.row.state !== 'open' || row.head_sha !== pull.headSha),
+      looked: isDriven ? { ctx, job, repository, loaded: seen, pull, checks, reviewThreads } : null,
+    };
   }
   await transaction(ctx, async (tx) => {
     const now = await findPullRequestById(tx.db, id);
     if (now) await enqueueSync(tx, now.row);
   });
-  return false;
+  return NOTHING;
 }
 
 function nextLook(
@@ -82,12 +94,20 @@ function noneOfUnknown(error: unknown): [] {
   throw error;
 }
 
-/** What responses show of the provider's checks and reviews, and what the reviews were read for. */
+interface Summarized {
+  summary: ScmSummary;
+  checks: ProviderCheck[] | null;
+  reviewThreads: ReviewThread[] | null;
+  /** What the reviews were read for. */
+  read: PullRequestChange;
+}
+
+/** What responses show of the provider's checks and reviews, and what a review loop needs of them. */
 async function summarize(
   { provider, at }: OpenRepository,
-  row: PullRequestRow,
+  { row, loop }: LoadedPullRequest,
   pull: ProviderPullRequest,
-): Promise<{ summary: ScmSummary } & PullRequestChange> {
+): Promise<Summarized> {
   const { state, draft, mergeable, mergeQueued, number } = pull;
   const isOwn = state !== 'merged' && row.transferred_at === null;
   // A provider may not have the commit yet that was pushed just now, or one no more that was rewritten.
@@ -101,8 +121,13 @@ async function summarize(
     running: count('running'),
   };
   const mark = reviewsMark(row, pull, counted);
-  const known = row.scm_summary !== null && isReadFor(row, mark) ? row.scm_summary : null;
-  const reviews = known ?? reviewsOf(await provider.listReviewThreads(at, number));
+  // A loop reads the threads themselves, where there are any.
+  const isKnown =
+    row.scm_summary !== null &&
+    isReadFor(row, mark) &&
+    (loop?.enabled !== true || row.scm_summary.unresolvedCount === 0);
+  const found = isKnown ? null : await provider.listReviewThreads(at, number);
+  const reviews = isKnown ? row.scm_summary! : reviewsOf(found);
   return {
     summary: {
       state,
@@ -114,7 +139,9 @@ async function summarize(
       commentsAvailable: reviews.commentsAvailable,
       unresolvedCount: reviews.unresolvedCount,
     },
-    ...(known ? {} : { reviews_mark: mark, reviews_read_at: sql<Date>`now()` }),
+    checks,
+    reviewThreads: reviews.commentsAvailable ? (found?.threads ?? []).filter((one) => !one.isResolved) : null,
+    read: isKnown ? {} : { reviews_mark: mark, reviews_read_at: sql<Date>`now()` },
   };
 }
 

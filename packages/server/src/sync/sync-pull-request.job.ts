@@ -12,7 +12,7 @@ import type { Tx } from '../db/transaction.ts';
 import { mayBegin } from '../http/capabilities.ts';
 import { ApiError } from '../http/errors.ts';
 import type { Job } from '../jobs/job.ts';
-import { changePullRequest, findPullRequestById, pushAfter } from '../pull-requests/index.ts';
+import { changePullRequest, findPullRequestById, loopAfterFault, pushAfter } from '../pull-requests/index.ts';
 import { openRepository, ProviderError } from '../scm/index.ts';
 import type { OpenRepository } from '../scm/index.ts';
 import { factsOf, readBranch } from './branch-facts.ts';
@@ -23,7 +23,7 @@ import type { Decided } from './lock-for-step.ts';
 import { look } from './look.ts';
 import { changeIn, delayed, holding, push, refusedWith } from './push.ts';
 import { diverge, mergeTheirs } from './merge-theirs.ts';
-import type { Syncing } from './syncing.ts';
+import type { LoopDriver, Syncing } from './syncing.ts';
 import { takeOver, takeThread } from './take-over.ts';
 import { endUpdate, failed } from './update/end-update.ts';
 import { updateFromBase } from './update/update-from-base.ts';
@@ -36,7 +36,7 @@ const MAX_STEPS = 8;
 const AWAY_SECONDS = 60;
 const REFUSED_SECONDS = 600;
 
-export async function syncPullRequest(ctx: Context, job: SyncJob): Promise<void> {
+export async function syncPullRequest(ctx: Context, job: SyncJob, driveLoop: LoopDriver): Promise<void> {
   const found = await findPullRequestById(ctx.db, job.payload.pullRequestId);
   if (!found) return;
   const { row } = found;
@@ -44,10 +44,12 @@ export async function syncPullRequest(ctx: Context, job: SyncJob): Promise<void>
   try {
     const repository = await openRepository(ctx, row.repository_id);
     await keepInStep(ctx, job, repository, { isMoved: false });
-    const isMoved = await look(ctx, job, repository);
-    if (!isMoved) return;
-    await keepInStep(ctx, job, repository, { isMoved });
-    await look(ctx, job, repository);
+    let sight = await look(ctx, job, repository);
+    if (sight.isMoved) {
+      await keepInStep(ctx, job, repository, { isMoved: true });
+      sight = await look(ctx, job, repository);
+    }
+    if (sight.looked) await driveLoop(sight.looked);
   } catch (error) {
     await endSync(ctx, job, error);
   }
@@ -161,6 +163,12 @@ async function tooLarge(at: Syncing, error: unknown): Promise<void> {
 
 const DENIED = 'The source control host refuses the credential, or no installation is left.';
 const GONE = 'The repository is gone.';
+/** What a review loop says of them. */
+const LOOP_FAULTS = {
+  away: { code: 'unavailable', message: 'The source control host does not answer.' },
+  denied: { code: 'access_denied', message: DENIED },
+  gone: { code: 'repository_gone', message: GONE },
+} as const;
 
 /** What the provider's fault means; null for a fault of our own. */
 function faultOf(error: unknown): 'away' | 'denied' | 'gone' | null {
@@ -186,8 +194,13 @@ async function endSync(ctx: Context, job: SyncJob, error: unknown): Promise<void
     const found = await findPullRequestById(tx.db, id);
     if (!found) return;
     const { thread, loaded } = await lockBoth(tx, { threadId: found.row.thread_id, id });
+    const loop = thread ? loopAfterFault(loaded.loop, LOOP_FAULTS[fault]) : {};
     const seconds = fault === 'away' ? AWAY_SECONDS : REFUSED_SECONDS;
-    const next = { next_look_at: thread ? sql<Date>`now() + ${seconds} * interval '1 second'` : null };
+    const next = {
+      next_look_at: thread
+        ? sql<Date>`least(now() + ${seconds} * interval '1 second', ${loop.wait_until ?? null}::timestamptz)`
+        : null,
+    };
     const isPending = loaded.row.push_status === 'pending';
     const latest = thread?.thread.latest_source_id ?? null;
     const refusal =
@@ -195,7 +208,7 @@ async function endSync(ctx: Context, job: SyncJob, error: unknown): Promise<void
         ? refusedWith('branch_gone', GONE, latest)
         : refusedWith('access_denied', DENIED, latest);
     const change = !isPending ? {} : fault === 'away' ? delayed(loaded) : refusal(loaded);
-    const changed = await changePullRequest(tx, loaded, { ...next, ...change });
+    const changed = await changePullRequest(tx, loaded, { ...next, ...change }, loop);
     if (fault !== 'away' && isUpdating(changed.row))
       await endUpdate(
         tx,

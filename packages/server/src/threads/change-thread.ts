@@ -47,4 +47,5 @@ export async function changeThread(
 /** Whether its work has ended: what waits for an idle thread goes on. */
 const isFreed = (before: ThreadRow, now: ThreadRow): boolean =>
   (before.active_exec_id !== null && now.active_exec_id === null) ||
+  (before.active_build_id !== null && now.active_build_id === null) ||
   (before.status !== now.status && (now.status === 'ready' || now.status === 'failed'));

@@ -1,0 +1,2 @@
+/** What drives review loops; worker.ts hands it to the synchronization of pull requests. */
+export { driveLoop } from './drive-loop.ts';
