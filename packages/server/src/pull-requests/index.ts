@@ -4,7 +4,7 @@ export { changePullRequest, recordPullRequest } from './change-pull-request.ts';
 export type { PullRequestChange } from './change-pull-request.ts';
 export { endLoopsOf } from './end-loops.ts';
 export { enqueueSync, followSource } from './enqueue-sync.ts';
-export { ListedPullRequest } from './schemas.ts';
+export { ListedPullRequest, PullRequest } from './schemas.ts';
 export { loopAfter, loopAfterFault, loopAfterLook, loopAfterRefusal, newLoop } from './loop-state.ts';
 export type { LoopAct, LoopChange, LoopLook, PassOutcome } from './loop-state.ts';
 export { EVENT_OF, pushAfter, stateAfter } from './state.ts';
@@ -18,6 +18,7 @@ export {
   listedOf,
   lockPullRequest,
   makeDue,
+  oldestFirst,
   purgePullRequests,
   takeDue,
 } from './store.ts';

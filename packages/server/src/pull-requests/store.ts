@@ -10,6 +10,8 @@ import type { ListedPullRequest, LoadedPullRequest } from './view.ts';
 
 type Reader = Db | Tx['db'];
 
+const FEW = 16;
+
 export async function insertRow(tx: Tx, values: Insertable<PullRequestsTable>): Promise<PullRequestRow> {
   return tx.db.insertInto('pull_requests').values(values).returningAll().executeTakeFirstOrThrow();
 }
@@ -134,6 +136,22 @@ export async function listPullRequests(
     .limit(limit);
   if (after !== null) query = query.where('id', '<', after);
   return withLoops(db, await query.execute());
+}
+
+/** A thread's, a few at a time: their bodies may be long. */
+export async function* oldestFirst(db: Reader, threadId: string): AsyncGenerator<LoadedPullRequest> {
+  let rows: PullRequestRow[] = [];
+  do {
+    rows = await db
+      .selectFrom('pull_requests')
+      .selectAll()
+      .where('thread_id', '=', threadId)
+      .where('id', '>', rows.at(-1)?.id ?? '')
+      .orderBy('id')
+      .limit(FEW)
+      .execute();
+    yield* await withLoops(db, rows);
+  } while (rows.length > 0);
 }
 
 /** SQL: the pull requests of a thread, newest first, as JSON; null where it has none. */

@@ -1,28 +1,39 @@
+import { sql } from 'kysely';
+import type { RawBuilder } from 'kysely';
 import Type from 'typebox';
-import { exampleOf } from '../http/example.ts';
-import type { ThreadRow } from '../db/schema.ts';
-import type { Tx } from '../db/transaction.ts';
-import { read } from '../http/operation.ts';
-import type { Reply } from '../http/operation.ts';
-import { Body, Enum, Ok } from '../http/schemas.ts';
 import { Checkpoint, checkpointView } from '../checkpoints/index.ts';
+import type { CheckpointRow, MessageRow, RunRow, ToolRow } from '../db/schema.ts';
+import type { Tx } from '../db/transaction.ts';
+import { exampleOf } from '../http/example.ts';
+import { read } from '../http/operation.ts';
+import type { Call } from '../http/operation.ts';
+import { Places } from '../http/places.ts';
+import { Body, Enum, Ok } from '../http/schemas.ts';
+import { spool } from '../http/spool.ts';
 import { Message, MESSAGE_COLUMNS, messageView } from '../messages/index.ts';
+import { oldestFirst, PullRequest, pullRequestView } from '../pull-requests/index.ts';
 import { Run, runView, Tool, toolView } from '../runs/index.ts';
 import { loadThread } from './policy.ts';
 import { Thread } from './schemas.ts';
 import { viewThread } from './view.ts';
 
 const Export = Type.Object({
+  formatVersion: Type.Literal(1),
   thread: Thread,
   messages: Type.Array(Message),
   runs: Type.Array(Run),
   tools: Type.Array(Tool),
   checkpoints: Type.Array(Checkpoint),
+  pullRequests: Type.Array(PullRequest),
 });
+
+/** Each takes a connection of the database for as long as the thread is read. */
+const reading = new Places({ what: 'exports', all: 4, each: 2, waiting: 100, waitMs: 30_000 });
 
 export const exportThread = read({
   name: 'threads.exportThread',
   summary: "Export a thread's transcript, as JSON or Markdown",
+  description: 'One moment of the thread, oldest first. Attachments are left out.',
   access: { permissions: ['thread:read'] },
   query: Body({ format: Type.Optional(Enum(['json', 'markdown'])) }),
   responses: {
@@ -35,66 +46,152 @@ export const exportThread = read({
   },
   async handle(call) {
     const { thread } = await loadThread(call.ctx.db, call);
-    // One snapshot, so that the parts agree.
-    return call.ctx.db
-      .transaction()
-      .setIsolationLevel('repeatable read')
-      .setAccessMode('read only')
-      .execute((db) => (call.query.format === 'markdown' ? markdownOf(db, thread) : jsonOf(db, thread.id)));
+    const [type, ending, transcriptOf] =
+      call.query.format === 'markdown'
+        ? ['text/markdown', 'md', markdownOf]
+        : ['application/json', 'json', jsonOf];
+    return {
+      status: 200,
+      stream: await readOut(call, (db) => transcriptOf(db, thread.id)),
+      headers: {
+        'content-type': `${type}; charset=utf-8`,
+        'content-disposition': `attachment; filename="${thread.id}.${ending}"`,
+      },
+    };
   },
 });
 
-const messagesOf = (db: Tx['db'], threadId: string) =>
-  db
-    .selectFrom('messages')
-    .select(MESSAGE_COLUMNS)
-    .where('thread_id', '=', threadId)
-    .orderBy('sequence')
-    .execute();
+type Snapshot = Tx['db'];
+type Texts = AsyncGenerator<string>;
 
-async function markdownOf(db: Tx['db'], { id, title }: ThreadRow): Promise<Reply> {
-  const text = [
-    `# ${title ?? 'Thread'}`,
-    ...(await messagesOf(db, id)).map((m) => `## ${m.role} (${m.created_at.toISOString()})\n\n${m.content}`),
-  ].join('\n\n');
-  return {
-    status: 200,
-    stream: `${text}\n`,
-    headers: { 'content-type': 'text/markdown; charset=utf-8' },
-  };
+/** One snapshot, so that the parts agree; it ends before the caller reads. */
+async function readOut({ ctx, principal, signal }: Call, textsOf: (db: Snapshot) => Texts) {
+  const leave = await reading.take(principal.orgId, signal);
+  try {
+    return await ctx.db
+      .transaction()
+      .setIsolationLevel('repeatable read')
+      .setAccessMode('read only')
+      .execute((db) => spool(ctx.config.dataDir, textsOf(db), signal));
+  } finally {
+    leave();
+  }
 }
 
-async function jsonOf(db: Tx['db'], threadId: string): Promise<Reply> {
-  const messages = await messagesOf(db, threadId);
-  const runs = await db
-    .selectFrom('runs')
-    .selectAll()
-    .where('thread_id', '=', threadId)
-    .orderBy('id')
-    .execute();
-  const tools = await db
-    .selectFrom('tools')
-    .selectAll()
-    .where('thread_id', '=', threadId)
-    .orderBy('id')
-    .execute();
-  const checkpoints = await db
-    .selectFrom('checkpoints')
-    .selectAll()
-    .where('thread_id', '=', threadId)
-    .orderBy('id')
-    .execute();
-  return {
-    status: 200,
-    body: {
-      ok: true,
-      export: {
-        thread: await viewThread(db, threadId),
-        messages: messages.map(messageView),
-        runs: runs.map(runView),
-        tools: tools.map(toolView),
-        checkpoints: checkpoints.map(checkpointView),
-      },
-    },
-  };
+async function* jsonOf(db: Snapshot, threadId: string): Texts {
+  const thread = await viewThread(db, threadId);
+  yield `{"ok":true,"export":{"formatVersion":1,"thread":${JSON.stringify(thread)}`;
+  yield* listOf('messages', messagesOf(db, threadId), messageView);
+  yield* listOf('runs', runsOf(db, threadId), runView);
+  yield* listOf('tools', toolsOf(db, threadId), toolView);
+  yield* listOf('checkpoints', checkpointsOf(db, threadId), checkpointView);
+  yield* listOf('pullRequests', oldestFirst(db, threadId), pullRequestView);
+  yield '}}';
+}
+
+async function* listOf<Row>(name: string, rows: AsyncGenerator<Row>, view: (row: Row) => unknown): Texts {
+  let separator = '';
+  yield `,"${name}":[`;
+  for await (const row of rows) {
+    yield separator + JSON.stringify(view(row));
+    separator = ',';
+  }
+  yield ']';
+}
+
+async function* markdownOf(db: Snapshot, threadId: string): Texts {
+  const { title } = await viewThread(db, threadId);
+  yield `# ${title === null ? 'Thread' : inLine(title)}\n`;
+  const lines = toolLinesOf(db, threadId);
+  let line = await lines.next();
+  for await (const { role, created_at: createdAt, content, sequence } of messagesOf(db, threadId)) {
+    yield `\n## ${role} (${createdAt.toISOString()})\n\n${content}\n`;
+    for (let before = '\n'; !line.done && line.value.sequence === sequence; before = '') {
+      yield `${before}- ${inLine(line.value.title)} (${line.value.status})\n`;
+      line = await lines.next();
+    }
+  }
+}
+
+const inLine = (text: string) => text.replace(/[\p{Cc}\u2028\u2029]+/gu, ' ').trim();
+
+const messagesOf = (db: Snapshot, threadId: string) =>
+  inPages<MessageRow>(
+    db,
+    'sequence',
+    (last) => sql`
+      select ${sql.raw(MESSAGE_COLUMNS.join(', '))}, octet_length(content) as bytes from messages
+      where thread_id = ${threadId} and sequence > ${last?.sequence ?? 0}`,
+  );
+
+const runsOf = (db: Snapshot, threadId: string) =>
+  inPages<RunRow>(
+    db,
+    'id',
+    (last) => sql`
+      select *, coalesce(octet_length(prompt), 0) + pg_column_size(warnings) as bytes from runs
+      where thread_id = ${threadId} and id > ${last?.id ?? ''}`,
+  );
+
+/** In the order of their runs. */
+const toolsOf = (db: Snapshot, threadId: string) =>
+  inPages<ToolRow>(
+    db,
+    'run_id, id',
+    (last) => sql`
+      select t.*, coalesce(octet_length(t.output), 0) + coalesce(pg_column_size(t.input), 0) as bytes
+      from runs r join tools t on t.run_id = r.id
+      where r.thread_id = ${threadId} and r.id >= ${last?.run_id ?? ''}
+        and (t.run_id, t.id) > (${last?.run_id ?? ''}, ${last?.id ?? ''})`,
+  );
+
+interface ToolLine {
+  /** Of the message that they follow. */
+  sequence: number;
+  id: string;
+  title: string;
+  status: string;
+}
+/** The tools of the run of each assistant's message, in the order of the messages. */
+const toolLinesOf = (db: Snapshot, threadId: string) =>
+  inPages<ToolLine>(
+    db,
+    'sequence, id',
+    (last) => sql`
+      select m.sequence, t.id, coalesce(t.title, t.name) as title, t.status, 0 as bytes
+      from messages m join tools t on t.run_id = m.run_id
+      where m.thread_id = ${threadId} and m.role = 'assistant' and m.sequence >= ${last?.sequence ?? 0}
+        and (m.sequence, t.id) > (${last?.sequence ?? 0}, ${last?.id ?? ''})`,
+  );
+
+const checkpointsOf = (db: Snapshot, threadId: string) =>
+  inPages<CheckpointRow>(
+    db,
+    'id',
+    (last) => sql`
+      select *, 0 as bytes from checkpoints where thread_id = ${threadId} and id > ${last?.id ?? ''}`,
+  );
+
+const PAGE_ROWS = 500;
+const PAGE_BYTES = 1024 * 1024;
+
+/**
+ * Rows page by page, of which memory holds one: at most PAGE_BYTES, or the longest row. `after` selects what follows
+ * a row in this order, with the `bytes` of its long columns.
+ */
+async function* inPages<Row>(
+  db: Snapshot,
+  order: string,
+  after: (last: Row | undefined) => RawBuilder<unknown>,
+): AsyncGenerator<Row> {
+  const by = sql.raw(order);
+  let page: Row[] = [];
+  do {
+    ({ rows: page } = await sql<Row>`
+      select * from (
+        select *, sum(bytes) over (order by ${by}) - bytes as bytes_before
+        from (${after(page.at(-1))} order by ${by} limit ${PAGE_ROWS}) as listed
+      ) as counted where bytes_before < ${PAGE_BYTES} order by ${by}`.execute(db));
+    yield* page;
+  } while (page.length > 0);
 }

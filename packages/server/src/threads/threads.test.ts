@@ -364,7 +364,7 @@ test('an execution target is 501 while there are no local hosts, and frees the k
   expect((await ok(s.call('GET', `/api/threads?projectId=${project.id}`))).threads).toHaveLength(1);
 });
 
-describe('lists and export', () => {
+describe('lists', () => {
   test("newest first, by status and by page, without other apps' threads", async () => {
     const { at } = await newApp(s);
     const ids: string[] = [];
@@ -390,25 +390,5 @@ describe('lists and export', () => {
         (t: { id: string }) => t.id,
       ),
     ).toEqual([ids[1]]);
-  });
-
-  test('the export holds the whole conversation, as JSON and as Markdown', async () => {
-    const b = await newBench(s, { thread: { title: 'Export me' } });
-    await b.work(sh('echo b > b.txt'));
-    const { export: all } = await ok(s.call('GET', `/api/threads/${b.threadId}/export`));
-    expect([
-      all.thread.id,
-      all.messages.map((m: { role: string }) => m.role),
-      all.runs.length,
-      all.tools.length,
-      all.checkpoints.length,
-    ]).toEqual([b.threadId, ['user', 'assistant'], 1, 1, 1]);
-    const markdown = expectStatus(
-      await s.call('GET', `/api/threads/${b.threadId}/export?format=markdown`),
-      200,
-    );
-    expect(markdown.text).toMatch(
-      /^# Export me\n\n## user .*\n\n```sh\necho b > b.txt\n```\n\n## assistant /,
-    );
   });
 });

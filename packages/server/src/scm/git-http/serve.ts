@@ -8,6 +8,7 @@ import type { Context } from '../../context.ts';
 import type { AdmittedRequest } from '../../http/admission.ts';
 import { requireCapability } from '../../http/capabilities.ts';
 import { ApiError } from '../../http/errors.ts';
+import { Places } from '../../http/places.ts';
 import { may } from '../../http/principal.ts';
 import type { Principal } from '../../http/principal.ts';
 import { openLocalFolder } from '../local/repository-folder.ts';
@@ -15,12 +16,11 @@ import { SERVICES, startBackend } from './backend.ts';
 import type { Backend, Service } from './backend.ts';
 import { checkBody, sendBody } from './body.ts';
 import { findRepository } from './find-repository.ts';
-import { Places } from './places.ts';
 import { Push } from './push.ts';
 
 /** A clone takes as long as its line; one that moves nothing gives its place to others. */
 const LIMITS = { ms: 30 * 60_000, idleMs: 2 * 60_000 };
-const BOUNDS = { all: 16, each: 8, waiting: 64, waitMs: 30_000 };
+const BOUNDS = { what: 'clones, fetches and pushes', all: 16, each: 8, waiting: 64, waitMs: 30_000 };
 /** What a client has and wants; git itself takes no more of it. */
 const MAX_FETCH_BYTES = 10 * 1024 * 1024;
 const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'];

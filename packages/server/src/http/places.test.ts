@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { Places } from './places.ts';
 
-const BOUNDS = { all: 3, each: 2, waiting: 1, waitMs: 5_000 };
+const BOUNDS = { what: 'visits', all: 3, each: 2, waiting: 1, waitMs: 5_000 };
 const never = new AbortController().signal;
 
 test('an organization has its places, and its queue holds up no other', async () => {
@@ -11,6 +11,7 @@ test('an organization has its places, and its queue holds up no other', async ()
   const waiting = places.take('a', never).then((free) => (order.push('a'), free));
   await expect(places.take('a', never)).rejects.toMatchObject({
     status: 503,
+    message: 'Too many visits are in progress. Retry in a moment.',
     headers: { 'Retry-After': '5' },
   });
   const other = await places.take('b', never);

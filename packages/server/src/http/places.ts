@@ -1,8 +1,10 @@
-/** How many git processes serve at a time: of this process, and of one organization. */
-import { ApiError } from '../../http/errors.ts';
-import { retryHeaders } from '../../http/rate-limit.ts';
+/** How much of some kind is in progress at a time: in this process, and for one organization. */
+import { ApiError } from './errors.ts';
+import { retryHeaders } from './rate-limit.ts';
 
 export interface Bounds {
+  /** What waits and is refused, in the plural: `exports`. */
+  what: string;
   all: number;
   each: number;
   /** Requests of one organization that wait for a place. */
@@ -15,8 +17,8 @@ interface Waiting {
   enter: () => void;
 }
 
-const busy = () =>
-  new ApiError('unavailable', 'Too many clones, fetches and pushes are in progress. Retry in a moment.', {
+const busy = (what: string) =>
+  new ApiError('unavailable', `Too many ${what} are in progress. Retry in a moment.`, {
     headers: retryHeaders(5),
   });
 
@@ -70,7 +72,7 @@ export class Places {
 
   #wait(orgId: string, signal: AbortSignal): Promise<void> {
     if ([...this.#waiting].filter((other) => other.orgId === orgId).length >= this.#bounds.waiting)
-      throw busy();
+      throw busy(this.#bounds.what);
     return new Promise((resolve, reject) => {
       const end = (settle: () => void) => {
         clearTimeout(timer);
@@ -80,7 +82,7 @@ export class Places {
       };
       const waiting: Waiting = { orgId, enter: () => end(resolve) };
       const leave = () => end(() => reject(signal.reason as Error));
-      const timer = setTimeout(() => end(() => reject(busy())), this.#bounds.waitMs);
+      const timer = setTimeout(() => end(() => reject(busy(this.#bounds.what))), this.#bounds.waitMs);
       signal.addEventListener('abort', leave);
       this.#waiting.add(waiting);
     });
