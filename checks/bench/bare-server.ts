@@ -37,6 +37,7 @@ app.get<{ Params: { appId: string; threadId: string } }>(
           isHeld: false,
           pendingApprovals: [],
           pullRequests: [],
+          task: null,
         }),
       }),
     );

@@ -29,6 +29,7 @@ import { routes as settingsRoutes } from './settings/routes.ts';
 import { serveGit } from './scm/index.ts';
 import { routes as sourceRoutes } from './sources/routes.ts';
 import { routes as systemRoutes } from './system/routes.ts';
+import { routes as taskRoutes } from './tasks/routes.ts';
 import { routes as threadRoutes } from './threads/routes.ts';
 import { routes as usageRoutes } from './usage/routes.ts';
 import { routes as workspaceRoutes } from './workspaces/routes.ts';
@@ -45,6 +46,7 @@ export const routes: Route[] = [
   ...editRoutes,
   ...execRoutes,
   ...pullRequestRoutes,
+  ...taskRoutes,
   ...approvalRoutes,
   ...buildRoutes,
   ...previewRoutes,

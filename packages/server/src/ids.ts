@@ -37,7 +37,8 @@ export type IdPrefix =
   | 'cst'
   | 'cmt'
   | 'pr'
-  | 'rvl';
+  | 'rvl'
+  | 'task';
 
 const random = Buffer.alloc(8 * 1024);
 let used = random.length;

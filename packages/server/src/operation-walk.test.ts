@@ -111,6 +111,11 @@ const SAMPLES: Record<string, Sample> = {
   'usage.setModelKey': { body: () => ({ key: 'k' }) },
   'usage.deleteModelKey': NOTHING,
   'usage.readUsage': NOTHING,
+  'tasks.createTask': { body: ({ projectId }) => ({ projectId, title: 't' }) },
+  'tasks.listTasks': NOTHING,
+  'tasks.getTask': NOTHING,
+  'tasks.updateTask': { body: () => ({ title: 't' }) },
+  'tasks.deleteTask': NOTHING,
   'mcpServers.createMcpServer': {
     body: () => ({ name: 'n', transport: 'http', url: 'https://mcp.example.com/' }),
   },
@@ -209,6 +214,7 @@ const MISSING: Record<string, string> = {
   repositoryId: 'repository',
   commentId: 'comment',
   pullRequestId: 'pull_request',
+  taskId: 'task',
 };
 const UNSTREAMED = routes.filter((r) => !/events\.stream/.test(r.operation.name));
 const accessOf = (route: Route) => route.operation.access;
@@ -278,6 +284,7 @@ async function party(): Promise<Party> {
   const previewId = (await post(`${p}/threads/${shown}/previews`, { command: 'true', port: 3000 })).body
     .preview.id as string;
   const projectId = (await post('/api/projects', { name: 'direct' })).body.project.id as string;
+  const taskId = (await post('/api/tasks', { projectId, title: 'ours' })).body.task.id as string;
   const mcpServerId = (
     await post('/api/mcp-servers', { name: 'ours', transport: 'http', url: 'https://mcp.example.com/' })
   ).body.mcpServer.id as string;
@@ -319,6 +326,7 @@ async function party(): Promise<Party> {
       previewId,
       projectId,
       approvalId,
+      taskId,
       mcpServerId,
       repositoryId: repository.id,
       commitSha,

@@ -34,6 +34,7 @@ import {
   pullRequestEffects,
   reconcileUpdates,
   syncPullRequest,
+  takeIssueTitle,
   updateRepairs,
 } from './sync/index.ts';
 import { startCleanup } from './teardown/index.ts';
@@ -132,6 +133,7 @@ export async function startWork(ctx: Context, connection: pg.PoolConfig): Promis
     'pull-request.sync': { run: (job) => syncPullRequest(ctx, job, driveLoop), concurrency: 8 },
     'pull-request.follow-base': { run: (job) => followBase(ctx, job), concurrency: 2 },
     'pull-request.comment': { run: (job) => commentOnIssue(ctx, job), concurrency: 2 },
+    'task.title': { run: (job) => takeIssueTitle(ctx, job), concurrency: 2 },
     'scm.look-repository': {
       async run(job) {
         await lookAtPullRequests(ctx, job.payload.repositoryId, await lookAtRepository(ctx, job));

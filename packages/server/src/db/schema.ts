@@ -230,6 +230,7 @@ interface ProjectsTable {
   head_updated_at: TimeOrNull;
   head_commit_sha: string | null;
   apply_sequence: Generated<number>;
+  task_number: Generated<number>;
   settings: GeneratedJson<StoredSettings>;
   version: Generated<number>;
   created_at: GeneratedTime;
@@ -351,6 +352,8 @@ interface ThreadsTable {
   base_branch: string | null;
   base_commit_sha: string | null;
   pull_request_operation_id: string | null;
+  task_id: string | null;
+  thread_index: number | null;
   created_at: GeneratedTime;
   updated_at: GeneratedTime;
 }
@@ -833,6 +836,23 @@ interface ScmDeliveriesTable {
   received_at: GeneratedTime;
 }
 
+export interface TasksTable {
+  org_id: string;
+  id: string;
+  project_id: string;
+  identifier: string;
+  title: string;
+  title_awaits_issue: Generated<boolean>;
+  set_status: TaskStatus | null;
+  tracker_issue_url: string | null;
+  issue_key: string | null;
+  last_thread_index: Generated<number>;
+  created_by: string;
+  created_at: GeneratedTime;
+  updated_at: GeneratedTime;
+}
+export type TaskStatus = 'open' | 'in_progress' | 'in_review' | 'done' | 'cancelled';
+
 export interface PullRequestsTable {
   org_id: string;
   id: string;
@@ -975,6 +995,7 @@ export interface Database {
   local_comments: LocalCommentsTable;
   scm_deliveries: ScmDeliveriesTable;
   pull_requests: PullRequestsTable;
+  tasks: TasksTable;
   review_loops: ReviewLoopsTable;
   review_passes: ReviewPassesTable;
   review_points: ReviewPointsTable;
@@ -1046,6 +1067,7 @@ export type CommitStatusRow = Selectable<CommitStatusesTable>;
 export type LocalPullRequestRow = Selectable<LocalPullRequestsTable>;
 export type LocalCommentRow = Selectable<LocalCommentsTable>;
 export type PullRequestRow = Selectable<PullRequestsTable>;
+export type TaskRow = Selectable<TasksTable>;
 export type ReviewLoopRow = Selectable<ReviewLoopsTable>;
 export type ReviewPassRow = Selectable<ReviewPassesTable>;
 export type ReviewPointRow = Selectable<ReviewPointsTable>;

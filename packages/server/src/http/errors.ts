@@ -37,6 +37,7 @@ export const CODES = {
   commit_not_found: 404,
   pull_request_not_found: 404,
   comment_not_found: 404,
+  task_not_found: 404,
   method_not_allowed: 405,
   conflict: 409,
   version_conflict: 409,
@@ -160,7 +161,8 @@ export const notFound = (
     | 'branch'
     | 'commit'
     | 'pull_request'
-    | 'comment',
+    | 'comment'
+    | 'task',
 ) =>
   new ApiError(
     `${resource}_not_found`,

@@ -24,4 +24,5 @@ export const PARAM_PREFIX: Record<string, IdPrefix> = {
   repositoryId: 'repo',
   commentId: 'cmt',
   pullRequestId: 'pr',
+  taskId: 'task',
 };

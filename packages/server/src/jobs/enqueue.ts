@@ -18,6 +18,8 @@ export interface JobKinds {
   'pull-request.follow-base': { pullRequestId: string; tries?: number };
   /** Names the pull request in a comment on its thread's issue. */
   'pull-request.comment': { pullRequestId: string; tries?: number };
+  /** Gives a task the title of its issue. */
+  'task.title': { taskId: string; tries?: number };
   /** Reads the repositories of an installation. */
   'scm.sync': { installationId: string };
   /** Something moved in a repository, or at its pull request `number` alone: what it concerns is looked at. */

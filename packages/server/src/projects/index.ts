@@ -7,6 +7,7 @@ export {
   markProjectEmptied,
   markProjectsPurged,
   nextApplySequence,
+  nextTaskNumber,
   purgeHeadHistory,
   renameRepository,
   setProjectSettings,

@@ -112,6 +112,17 @@ export async function nextApplySequence(tx: Tx, projectId: string): Promise<numb
   return sequence;
 }
 
+/** Returns the number of the project's next task without an issue. It is given once. */
+export async function nextTaskNumber(tx: Tx, projectId: string): Promise<number> {
+  const { task_number: number } = await tx.db
+    .updateTable('projects')
+    .set({ task_number: sql<number>`task_number + 1` })
+    .where('id', '=', projectId)
+    .returning('task_number')
+    .executeTakeFirstOrThrow();
+  return number;
+}
+
 /** Points a locked project's head at a source, as its next revision; returns the new row. */
 export async function setHead(tx: Tx, project: ProjectRow, sourceId: string): Promise<ProjectRow> {
   return tx.db

@@ -3,6 +3,7 @@ export { copyRepository } from './local/copy-repository.ts';
 export { lookAtRepository, maintainLocalRepository } from './local/look-repository.job.ts';
 export { accessDenied, scmFault, unsupported } from './faults.ts';
 export { localPullEffects } from './local-effects.ts';
+export { openInstallations } from './open-installations.ts';
 export { openRepository } from './open-repository.ts';
 export { followConfiguredInstallations } from './follow-config.ts';
 export { loadInstallation, loadRepository } from './policy.ts';

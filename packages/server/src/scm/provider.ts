@@ -134,6 +134,8 @@ export interface Provider {
     given: string | undefined,
     allowPrivate: boolean,
   ): { baseUrl: string; fault?: never } | { fault: string };
+  /** Where people find an installation's repositories and their issues; null where it has no such pages. */
+  siteOf(installation: InstallationRow): string | null;
   /** Tries the credential. Throws `access_denied` or `unavailable`. */
   verify(at: AtInstallation): Promise<{ accountLogin: string | null }>;
   /** Who makes the service's commits there; null: who the configuration names. */

@@ -1,12 +1,11 @@
 import type { Context } from '../context.ts';
-import type { PullRequestRow } from '../db/schema.ts';
 import { transaction } from '../db/transaction.ts';
 import { enqueue } from '../jobs/enqueue.ts';
-import type { JobKinds } from '../jobs/enqueue.ts';
+import type { JobKinds, Turn } from '../jobs/enqueue.ts';
 import type { Job } from '../jobs/job.ts';
 import { ProviderError } from '../scm/index.ts';
 
-type Kind = 'pull-request.follow-base' | 'pull-request.comment';
+type Kind = 'pull-request.follow-base' | 'pull-request.comment' | 'task.title';
 
 /** After how many seconds a provider that was away is asked again: for a day. */
 const SECONDS = [5, 30, 120, 300];
@@ -14,11 +13,11 @@ const TRIES = 290;
 
 interface Asked<K extends Kind> {
   kind: K;
-  row: PullRequestRow;
+  row: Turn;
   key?: string;
 }
 
-/** The end of a job of a pull request that failed: another one follows where the provider was away. Else throws. */
+/** The end of a job that failed at a provider: another one follows where the provider was away. Else throws. */
 export async function askLater<K extends Kind>(
   ctx: Context,
   job: Pick<Job<K>, 'fence' | 'payload'>,
@@ -29,7 +28,7 @@ export async function askLater<K extends Kind>(
   const isAway = error instanceof ProviderError && error.fault.code === 'unavailable';
   if (!isAway || tries === TRIES) throw error;
   const delaySeconds = SECONDS[Math.min(tries, SECONDS.length - 1)]!;
-  const payload: JobKinds[Kind] = { ...job.payload, tries: tries + 1 };
+  const payload: JobKinds[K] = { ...job.payload, tries: tries + 1 };
   await transaction(ctx, async (tx) => {
     await job.fence(tx);
     await enqueue(tx, kind, payload, { ...(key === undefined ? {} : { key }), turnOf: row, delaySeconds });

@@ -17,6 +17,7 @@ export type { Creating } from './create.ts';
 export { anotherIsOpen, hold, isOthers, loadPullRequest, lockAsked, notOpen } from './policy.ts';
 export { patching } from './patch-pull-request.ts';
 export { syncPullRequest } from './sync-pull-request.job.ts';
+export { takeIssueTitle } from './title.job.ts';
 export type { Looked, LoopDriver } from './syncing.ts';
 export { reconcileUpdates } from './update/reconcile-updates.ts';
 export { repairs as updateRepairs } from './update/repairs.ts';

@@ -36,6 +36,7 @@ const NAMES: Record<JobKind, string> = {
   'pull-request.sync': 'pullRequestSyncs',
   'pull-request.follow-base': 'mergedPullRequests',
   'pull-request.comment': 'pullRequestComments',
+  'task.title': 'taskTitles',
   'scm.sync': 'repositoryLists',
   'scm.look-repository': 'repositoryLooks',
   'scm.maintain-repository': 'repositoryMaintenances',

@@ -119,6 +119,11 @@ async function plant(key: string): Promise<Planted> {
     command: marks.stored,
     outputDirectory: '.',
   });
+  await call('POST', '/api/tasks', {
+    projectId: app.id,
+    title: marks.app,
+    trackerIssueUrl: `https://tracker.example.com/${marks.app}`,
+  });
   await plantRows({ threadId: thread.id, runId: run.id, buildId: build.id, marks });
   return { key, appId: app.id, threadId: thread.id, marks };
 }
@@ -147,6 +152,7 @@ async function plantRows(at: {
       tracker_issue_url: mark,
       error_tracker_issue: json({ a: mark }),
       execution_target: json({ a: mark }),
+      task_id: (q) => q.selectFrom('tasks').select('id').where('project_id', '=', thread.project_id),
     })
     .where('id', '=', threadId)
     .execute();
@@ -280,6 +286,9 @@ const OF_AN_APP = [
   'projects.metadata',
   'projects.name',
   'projects.settings',
+  'tasks.identifier',
+  'tasks.title',
+  'tasks.tracker_issue_url',
 ];
 const OF_SOURCES = [
   'build_logs.content',

@@ -28,6 +28,7 @@ import { purgePullRequests } from '../pull-requests/index.ts';
 import { purgeRuns, purgeTools } from '../runs/index.ts';
 import { cleanUpLocalFolders, purgeHosted } from '../scm/index.ts';
 import { cleanUpObjects, expireRest, purgeBlobs, purgePacks, purgeSources } from '../sources/index.ts';
+import { purgeTasks } from '../tasks/index.ts';
 import { markThreadsPurged } from '../threads/index.ts';
 
 /** Threads of one batch; projects or organizations of one round, and the next goes on. */
@@ -123,11 +124,10 @@ async function purgeProjects(ctx: Cleaning): Promise<void> {
     select p.id from projects p where p.purged_at is null and p.deleted_at <= ${ago(ctx, ctx.config.eventRetentionSeconds)}
       and p.emptied_at is not null and not exists (select from threads t where t.project_id = p.id and t.deleted_at is not null and t.purged_at is null)
     order by p.deleted_at limit ${BATCH}`.execute(ctx.db);
-  if (rows.length)
-    await markProjectsPurged(
-      ctx.db,
-      rows.map(({ id }) => id),
-    );
+  const ids = rows.map(({ id }) => id);
+  if (!ids.length) return;
+  await purgeAll(ctx, purgeTasks, ids);
+  if (!ctx.shutdown.aborted) await markProjectsPurged(ctx.db, ids);
 }
 
 /** Repositories that this service hosted, once their folders have gone, too: those are found by the rows. */

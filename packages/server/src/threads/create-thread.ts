@@ -27,6 +27,7 @@ import { requireWorker } from '../processes/index.ts';
 import { queueRun, Run, runView } from '../runs/index.ts';
 import { effectiveSettings } from '../settings/index.ts';
 import { loadSource } from '../sources/index.ts';
+import { giveTask, IssueUrl, issueUrlFaults } from '../tasks/index.ts';
 import type { LoadedThread } from './policy.ts';
 import { ErrorTrackerIssue, ExecutionTarget, Thread, Title } from './schemas.ts';
 import { insertThread, writeThread } from './store.ts';
@@ -65,9 +66,12 @@ const DirectBody = Body({
   spendLimitMicros: Type.Optional(Micros),
   message: Type.Optional(FirstMessage),
   executionTarget: Type.Optional(ExecutionTarget),
-  trackerIssueUrl: Type.Optional(
-    Type.String({ format: 'uri', maxLength: 2048, examples: ['https://tracker.example.com/TASK-1'] }),
-  ),
+  taskId: Type.Optional(IdInput('task', 'A task of the project, to which the thread then belongs.')),
+  trackerIssueUrl: Type.Optional({
+    ...IssueUrl,
+    description:
+      'The issue that it is about. The thread belongs to the task of that issue in the project, which is created if there is none.',
+  }),
   errorTrackerIssue: Type.Optional(ErrorTrackerIssue),
 });
 
@@ -79,6 +83,7 @@ interface NewThread {
   spendLimitMicros?: number | undefined;
   metadata?: Record<string, string> | undefined;
   message?: { content: string; clientMessageId?: string | undefined } | undefined;
+  taskId?: string | undefined;
   trackerIssueUrl?: string | undefined;
   errorTrackerIssue?: Record<string, unknown> | undefined;
 }
@@ -181,6 +186,7 @@ async function startThread(
   project: ProjectRow,
   input: Omit<NewThread, 'spendLimitMicros'> & { spendLimitMicros: number | null },
 ): Promise<ThreadRow> {
+  const task = await giveTask(tx, principal, project, input);
   const { sourceId, baseCommitSha, baseBranch } = await findStart(tx, project, input);
   const thread = await insertThread(tx, {
     org_id: project.org_id,
@@ -197,7 +203,9 @@ async function startThread(
     spend_limit_micros: input.spendLimitMicros,
     created_by: principal.actorId,
     participant_user_ids: principal.userId ? [principal.userId] : [],
-    tracker_issue_url: input.trackerIssueUrl ?? null,
+    task_id: task?.id ?? null,
+    thread_index: task?.last_thread_index ?? null,
+    tracker_issue_url: input.trackerIssueUrl ?? task?.tracker_issue_url ?? null,
     base_branch: baseBranch,
     base_commit_sha: baseCommitSha,
     error_tracker_issue: input.errorTrackerIssue ? json(input.errorTrackerIssue) : null,
@@ -271,22 +279,10 @@ function requireConsistent(body: Static<typeof DirectBody>): void {
     ...(baseBranch !== undefined && !isBranchName(baseBranch)
       ? [{ path: '/baseBranch', message: 'must have at most 255 bytes' }]
       : []),
-    ...(trackerIssueUrl !== undefined && !isIssueUrl(trackerIssueUrl)
-      ? [{ path: '/trackerIssueUrl', message: NO_ISSUE_URL }]
-      : []),
-    ...(errorTrackerIssue !== undefined && !isIssueUrl(errorTrackerIssue.url)
-      ? [{ path: '/errorTrackerIssue/url', message: NO_ISSUE_URL }]
-      : []),
+    ...issueUrlFaults('/trackerIssueUrl', trackerIssueUrl),
+    ...issueUrlFaults('/errorTrackerIssue/url', errorTrackerIssue?.url),
   ];
   if (faults.length) throw invalid(...faults);
-}
-
-const NO_ISSUE_URL = 'must be an http or https address without a user';
-
-/** The address is shown, and written into pull requests: no credential may be in it. */
-function isIssueUrl(text: string): boolean {
-  const url = URL.parse(text);
-  return url !== null && /^https?:$/.test(url.protocol) && !/^https?:[\\/]*[^\\/?#]*@/i.test(text);
 }
 
 /** There are no local hosts yet: their work never runs in a sandbox of ours instead. */

@@ -26,4 +26,5 @@ export {
   setWorkspaceSource,
 } from './store.ts';
 export type { ThreadChange } from './store.ts';
+export { leaveTask, publishTask } from './task.ts';
 export { activeDurationMs } from './view.ts';

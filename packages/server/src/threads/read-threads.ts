@@ -1,5 +1,5 @@
 /**
- * Threads as their responses show them, with their runs, open questions and pull requests: one statement, so that a response
+ * Threads as their responses show them, with their runs, open questions, task and pull requests: one statement, so that a response
  * is one moment and its parts never contradict each other. Its cost does not depend on how many runs a thread
  * had. PostgreSQL answers in JSON: pg takes twice as long to read a row of 40 columns.
  */
@@ -12,6 +12,8 @@ import type { Tx } from '../db/transaction.ts';
 import { seesProject } from '../http/principal.ts';
 import { listedFrom, listedOf } from '../pull-requests/index.ts';
 import type { ListedJson } from '../pull-requests/index.ts';
+import { taskOf } from '../tasks/index.ts';
+import type { TaskJson } from '../tasks/index.ts';
 import type { Asked } from './policy.ts';
 
 const TIMES = [
@@ -72,9 +74,10 @@ interface Work {
   pendingApprovals: string[];
 }
 
-/** A thread with the facts of its response about its run and its open questions. */
+/** A thread with the facts of its response about its run, its open questions and its task. */
 export interface ThreadDetails extends Work {
   thread: ThreadFields;
+  task: TaskJson;
   /** Newest first. */
   pullRequests: ReturnType<typeof listedFrom>;
 }
@@ -83,7 +86,7 @@ interface Row {
   thread: string;
 }
 
-const FIELDS = `${COLUMNS.map((name) => `t.${name}`).join(', ')}, thread_work(t.id, t.status) as work, case when t.active_build_id is not null then is_build_held(t.active_build_id) end as is_build_held, ${listedOf('t.id')} as pull_requests`;
+const FIELDS = `${COLUMNS.map((name) => `t.${name}`).join(', ')}, thread_work(t.id, t.status) as work, case when t.active_build_id is not null then is_build_held(t.active_build_id) end as is_build_held, ${listedOf('t.id')} as pull_requests, ${taskOf('t')} as task`;
 /** `from` provides the rows `t`. */
 const select = (from: string) =>
   `select row_to_json(one)::text as thread from (select ${FIELDS} from ${from}) as one`;
@@ -101,11 +104,13 @@ function detailsOf({ thread: text }: Row): ThreadDetails {
     work,
     is_build_held: isBuildHeld,
     pull_requests: pullRequests,
+    task,
     ...thread
   } = JSON.parse(text) as ThreadFields & {
     work: Work;
     is_build_held: boolean | null;
     pull_requests: ListedJson;
+    task: TaskJson;
   };
   revive(thread, TIMES);
   if (work.run) revive(work.run, ['started_at', 'active_since']);
@@ -113,6 +118,7 @@ function detailsOf({ thread: text }: Row): ThreadDetails {
     thread,
     ...work,
     isHeld: work.isHeld || isBuildHeld === true,
+    task,
     pullRequests: listedFrom(pullRequests),
   };
 }

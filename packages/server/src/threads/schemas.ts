@@ -1,6 +1,7 @@
 import Type from 'typebox';
 import { Body, Counter, Enum, Id, Micros, Nullable, Text, Time } from '../http/schemas.ts';
 import { ListedPullRequest } from '../pull-requests/index.ts';
+import { IssueUrl, TaskOfThread } from '../tasks/index.ts';
 
 const NullableTime = Nullable(Time);
 
@@ -31,7 +32,7 @@ export const ErrorTrackerIssue = Body({
   projectId: Text('12', { minLength: 1, maxLength: 128 }),
   projectSlug: Text('web', { minLength: 1, maxLength: 128 }),
   organizationSlug: Text('acme', { minLength: 1, maxLength: 128 }),
-  url: Type.String({ format: 'uri', maxLength: 2048, examples: ['https://errors.example.com/issues/4711'] }),
+  url: { ...IssueUrl, examples: ['https://errors.example.com/issues/4711'] },
 });
 
 export const ExecutionTarget = Body({
@@ -43,7 +44,7 @@ export const ExecutionTarget = Body({
   workspaceMode: Enum(['direct', 'worktree']),
 });
 
-/** Every field is always there. */
+/** Every field is always there, but for `taskId`. */
 export const Thread = Type.Object({
   id: Id('thr'),
   projectId: Id('prj'),
@@ -82,10 +83,11 @@ export const Thread = Type.Object({
   waitingOn: Type.Array(Text('approval:apr_01k9x3v5e8f7arh2m4t6w8y0zb')),
   blockedOn: Type.Array(Text('apply:apl_01k9x3v5e8f7arh2m4t6w8y0zb')),
   pendingWakeups: Counter,
-  tasks: Type.Array(Type.Object({ id: Type.String() }, { additionalProperties: true }), { examples: [[]] }),
+  tasks: Type.Array(TaskOfThread, { description: 'The task that it was created for, or none.' }),
   pullRequests: Type.Array(ListedPullRequest, { examples: [[]] }),
   primaryPullRequest: Nullable(ListedPullRequest),
-  taskIdentifier: Nullable(Text('TASK-1')),
+  taskId: Type.Optional(Id('task', 'Absent without a task.')),
+  taskIdentifier: Nullable(Text('T-1')),
   trackerIssueUrl: Nullable(Type.String({ examples: ['https://tracker.example.com/TASK-1'] })),
   createdAt: Time,
   updatedAt: Time,

@@ -29,6 +29,27 @@ export async function writeThread(
     .executeTakeFirstOrThrow();
 }
 
+/**
+ * Writes columns of all threads of a task as a change that is published; returns those that are not deleted. One
+ * statement, however many they are. Rows are locked in the order of their ids.
+ */
+export async function writeThreadsOfTask(
+  tx: Tx,
+  taskId: string,
+  columns: { task_id?: null; thread_index?: null },
+): Promise<Pick<ThreadRow, 'id' | 'status'>[]> {
+  const rows = await tx.db
+    .with('ours', (db) =>
+      db.selectFrom('threads').select('id').where('task_id', '=', taskId).orderBy('id').forUpdate(),
+    )
+    .updateTable('threads')
+    .set({ ...columns, version: sql<number>`version + 1`, updated_at: sql<Date>`now()` })
+    .where('id', 'in', (db) => db.selectFrom('ours').select('ours.id'))
+    .returning(['id', 'status', 'deleted_at'])
+    .execute();
+  return rows.filter((row) => row.deleted_at === null).sort((a, b) => (a.id < b.id ? -1 : 1));
+}
+
 const countMessage = prepared<{ message_sequence: number }>(
   'count_message',
   'update threads set message_sequence = message_sequence + 1 where id = $1 returning message_sequence',
@@ -137,6 +158,8 @@ export async function markThreadsPurged(db: Db, threadIds: readonly string[]): P
       error_tracker_issue: null,
       execution_target: null,
       base_branch: null,
+      task_id: null,
+      thread_index: null,
       purged_at: sql<Date>`now()`,
     })
     .where('id', 'in', threadIds)

@@ -17,6 +17,7 @@ export function threadView({
   isHeld,
   pendingApprovals,
   pullRequests,
+  task,
 }: ThreadDetails) {
   const primary = primaryOf(pullRequests);
   const isActive = run !== null && (run.status === 'running' || run.status === 'waiting');
@@ -42,10 +43,11 @@ export function threadView({
       ...(t.active_build_id ? [`build:${t.active_build_id}`] : []),
     ],
     pendingWakeups: queuedRuns,
-    tasks: [],
+    tasks: task ? [task] : [],
     pullRequests: pullRequests.map(listedView),
     primaryPullRequest: primary && listedView(primary),
-    taskIdentifier: null,
+    ...(task && { taskId: task.id }),
+    taskIdentifier: task?.identifier ?? null,
     trackerIssueUrl: t.tracker_issue_url,
     createdAt: iso(t.created_at),
     updatedAt: iso(t.updated_at),

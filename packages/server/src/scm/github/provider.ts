@@ -1,6 +1,6 @@
 /** GitHub.com and GitHub Enterprise, by Octokit. */
 import type { Provider } from '../provider.ts';
-import { baseUrlFault, GITHUB_COM, plainBaseUrl } from './addresses.ts';
+import { baseUrlFault, GITHUB_COM, plainBaseUrl, siteOf } from './addresses.ts';
 import { checkLog, listChecks } from './checks.ts';
 import { gitTransport } from './git-transport.ts';
 import { commitAuthor, verify } from './identity.ts';
@@ -24,6 +24,7 @@ export const githubProvider: Provider = {
     const fault = baseUrlFault(given, allowPrivate);
     return fault === null ? { baseUrl: plainBaseUrl(given) } : { fault };
   },
+  siteOf: ({ base_url: baseUrl }) => siteOf(baseUrl!),
   verify,
   commitAuthor,
   listRepositories,

@@ -36,6 +36,7 @@ async function usesLfs(
 export const localProvider: Provider = {
   capabilities: { hosts: true, mergeQueue: false },
   baseUrlOf: () => ({ fault: 'is of other providers' }),
+  siteOf: () => null,
   async verify() {
     return { accountLogin: null };
   },
