@@ -36,6 +36,7 @@ const EXHIBIT: Record<string, string> = {
   thr: 'threadId',
   run: 'runId',
   org: 'organizationId',
+  task: 'taskId',
 };
 
 const absentIds = (ids: Ids): Ids =>

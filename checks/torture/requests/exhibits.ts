@@ -80,6 +80,7 @@ export async function makeExhibits(
   const {
     project: { id: projectId },
   } = await call(key, 'POST', '/api/projects', { name: 'Direct' });
+  const taskId = await newTask(call, key, projectId as string);
   const [{ accountId, credentialId }, { userId }] = [await account(owner), await invite(owner, 'member')];
   const {
     sessions: [{ id: sessionId }],
@@ -105,6 +106,7 @@ export async function makeExhibits(
       ...repository,
       boundProjectId,
       ...pull,
+      taskId,
       mcpServerId,
       appId,
       projectId,
@@ -149,6 +151,10 @@ async function applied(call: Calls['call'], key: Actor, app: string, sourceId: s
     'the apply',
   );
   return id as string;
+}
+
+export async function newTask(call: Calls['call'], key: Actor, projectId: string): Promise<string> {
+  return (await call(key, 'POST', '/api/tasks', { projectId, title: 'Task' })).task.id as string;
 }
 
 /** The first approval of a thread, once it is asked for. */

@@ -9,7 +9,7 @@ import { pack } from 'tar-stream';
 import type { Random } from '../../harness/random.ts';
 import { OWNER } from './actors.ts';
 import type { Actor } from './actors.ts';
-import { ASKING, FILES, openApproval, PLATFORM } from './exhibits.ts';
+import { ASKING, FILES, newTask, openApproval, PLATFORM } from './exhibits.ts';
 import { until } from './until.ts';
 import type { Ids } from './exhibits.ts';
 import type { Json, JsonObject } from './sample.ts';
@@ -102,7 +102,12 @@ export const RECIPES: Record<string, Recipe> = {
   }),
   'threads.createDirectThread': ({ world, random, isPlain }) => ({
     body: {
-      projectId: random.pick([world.exhibits.ids.projectId!, world.exhibits.ids.appId!]),
+      ...random.pick([
+        { projectId: world.exhibits.ids.appId!, taskId: undefined },
+        { projectId: world.exhibits.ids.projectId!, taskId: undefined },
+        // Another issue is not the task's.
+        { projectId: world.exhibits.ids.projectId!, taskId: world.spare.taskId!, trackerIssueUrl: undefined },
+      ]),
       sourceId: undefined,
       baseBranch: undefined,
       // 501 until there are local hosts.
@@ -329,6 +334,20 @@ export const RECIPES: Record<string, Recipe> = {
   'pullRequests.updateBranch': onPull({}),
   'pullRequests.updateReviewLoop': onPull({}),
   'pullRequests.mergePullRequest': onPull({ method: undefined, expectedHeadSha: undefined }),
+  'tasks.createTask': ({ world, random }) => ({
+    body: {
+      projectId: world.exhibits.ids.projectId,
+      // A project has one task of an issue.
+      trackerIssueUrl: sometimes(random, 0.5) ? `https://tracker.example.com/${randomUUID()}` : undefined,
+    },
+  }),
+  'tasks.listTasks': ({ world, random }) => ({
+    query: { projectId: sometimes(random, 0.3) ? world.exhibits.ids.projectId : undefined },
+  }),
+  'tasks.updateTask': ({ world }) => ({ ids: world.spare }),
+  'tasks.deleteTask': async ({ world }) => ({
+    ids: { taskId: await newTask(world.calls.call, world.key, world.exhibits.ids.projectId!) },
+  }),
   'mcpServers.createMcpServer': ({ world, random }) => ({
     body: {
       command: undefined,

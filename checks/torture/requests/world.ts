@@ -4,7 +4,7 @@ import type { Service } from '../../harness/service.ts';
 import { byBearer, byKey, createCalls, OWNER } from './actors.ts';
 import type { Actor, Calls, Made } from './actors.ts';
 import type { Operation } from './document.ts';
-import { makeExhibits, PLATFORM } from './exhibits.ts';
+import { makeExhibits, newTask, PLATFORM } from './exhibits.ts';
 import { until } from './until.ts';
 import type { Exhibits, Ids } from './exhibits.ts';
 import type { Wire } from './wire.ts';
@@ -66,6 +66,7 @@ export async function makeWorld(
     project: { id: projectId },
   } = await calls.call(key, 'POST', '/api/projects', { name: 'Spare' });
   const [{ accountId }, { userId }] = [await calls.account(owner), await calls.invite(owner, 'member')];
+  const taskId = await newTask(calls.call, key, exhibits.ids.projectId!);
   const installationId = await newInstallation({ calls, owner, github });
   return {
     calls,
@@ -79,7 +80,7 @@ export async function makeWorld(
     organizations: [home as string, organizationId],
     exhibits,
     github,
-    spare: { appId, threadId, projectId, accountId, userId, installationId },
+    spare: { appId, threadId, projectId, accountId, userId, installationId, taskId },
     operations: [exhibits.ids.operationId!],
     threads: createThreads(calls, key, exhibits),
     methods: new Map(
