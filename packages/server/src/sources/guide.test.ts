@@ -1,17 +1,14 @@
 /** Runs the guide's commands unchanged, in their order, against a service. */
-import { execFileSync, spawn, spawnSync } from 'node:child_process';
-import { once } from 'node:events';
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { execFileSync } from 'node:child_process';
+import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { commandsOf, hint, missing, runCommands } from '../guide.fixture.ts';
 import { startTestServer } from '../service.fixture.ts';
 import type { TestServer } from '../service.fixture.ts';
 
-const GUIDE = join(import.meta.dirname, '../../../../docs/guides/sources.md');
-const blocks = [...readFileSync(GUIDE, 'utf8').matchAll(/^```sh\n([\s\S]*?)^```$/gm)].map(
-  ([, code]) => code!,
-);
+const blocks = commandsOf('sources.md');
 const scratch = mkdtempSync(join(tmpdir(), 'headrace-sources-'));
 const [repository, work] = [join(scratch, 'repository'), join(scratch, 'work')];
 
@@ -35,58 +32,42 @@ afterAll(async () => {
   rmSync(scratch, { recursive: true, force: true });
 });
 
-/** The guide uses the programs that the README asks to install. The service needs none of them. */
-const missing = ['curl', 'jq', 'uuidgen'].filter((command) => spawnSync(command, ['--version']).error);
-
-async function run(command: string, appId: string): Promise<string> {
-  const child = spawn('bash', ['-euo', 'pipefail'], {
-    cwd: work,
-    stdio: 'pipe',
-    env: {
-      PATH: process.env.PATH,
+const run = (commands: string, appId: string): Promise<string> =>
+  runCommands(
+    commands,
+    {
       HEADRACE: server.base,
       KEY: server.key,
       APP: appId,
       FOLDER: repository,
       REPOSITORY: repository,
     },
-    timeout: 30_000,
-  });
-  let text = '';
-  for (const pipe of [child.stdout, child.stderr])
-    pipe.setEncoding('utf8').on('data', (part: string) => (text += part));
-  child.stdin.end(command);
-  const [code] = await once(child, 'close');
-  expect(code, text).toBe(0);
-  return text;
-}
+    work,
+  );
 
-test.skipIf(missing.length > 0)(
-  `the guide’s commands import${missing.length > 0 ? ` (install ${missing.join(', ')} to run this)` : ''}`,
-  async () => {
-    const { app } = (await server.call('POST', '/api/platform/v1/apps', { name: 'Guide' })).body;
-    const source = async (id: string) => {
-      const { body } = await server.call('GET', `/api/platform/v1/apps/${app.id}/sources/${id}/files`);
-      return body.files.map((file: { path: string }) => file.path);
-    };
-    expect(blocks.length).toBe(5);
-    const [folder, commit, uncommitted, skipped, refused] = blocks.map((code) => () => run(code, app.id));
+test.skipIf(missing.length > 0)(`the guide’s commands import${hint}`, async () => {
+  const { app } = (await server.call('POST', '/api/platform/v1/apps', { name: 'Guide' })).body;
+  const source = async (id: string) => {
+    const { body } = await server.call('GET', `/api/platform/v1/apps/${app.id}/sources/${id}/files`);
+    return body.files.map((file: { path: string }) => file.path);
+  };
+  expect(blocks.length).toBe(5);
+  const [folder, commit, uncommitted, skipped, refused] = blocks.map((code) => () => run(code, app.id));
 
-    const first = JSON.parse(await folder!());
-    expect(first).toEqual({ id: expect.stringMatching(/^src_/), fileCount: 3, warnings: [] });
-    expect(await source(first.id)).toEqual(['.gitignore', 'app.js', 'secret']);
+  const first = JSON.parse(await folder!());
+  expect(first).toEqual({ id: expect.stringMatching(/^src_/), fileCount: 3, warnings: [] });
+  expect(await source(first.id)).toEqual(['.gitignore', 'app.js', 'secret']);
 
-    const head = JSON.parse(await commit!());
-    expect(head.revision).toBe(1);
-    expect(await source(head.sourceId)).toEqual(['.gitignore', 'app.js']);
+  const head = JSON.parse(await commit!());
+  expect(head.revision).toBe(1);
+  expect(await source(head.sourceId)).toEqual(['.gitignore', 'app.js']);
 
-    writeFileSync(join(repository, 'new.js'), '');
-    symlinkSync('/etc/hostname', join(repository, 'link'));
-    await uncommitted!();
-    expect(
-      execFileSync('tar', ['-tzf', 'app.tar.gz'], { cwd: work, encoding: 'utf8' }).split('\n').sort(),
-    ).toEqual(['', '.gitignore', 'app.js', 'link', 'new.js']);
-    expect(await skipped!()).toBe('link: symbolic link\n');
-    expect(await refused!()).toMatch(/^\/files\/\d\/path: "link" is a symbolic link to "\/etc\/hostname": /);
-  },
-);
+  writeFileSync(join(repository, 'new.js'), '');
+  symlinkSync('/etc/hostname', join(repository, 'link'));
+  await uncommitted!();
+  expect(
+    execFileSync('tar', ['-tzf', 'app.tar.gz'], { cwd: work, encoding: 'utf8' }).split('\n').sort(),
+  ).toEqual(['', '.gitignore', 'app.js', 'link', 'new.js']);
+  expect(await skipped!()).toBe('link: symbolic link\n');
+  expect(await refused!()).toMatch(/^\/files\/\d\/path: "link" is a symbolic link to "\/etc\/hostname": /);
+});
