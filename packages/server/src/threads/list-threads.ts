@@ -1,23 +1,29 @@
 import { sql } from 'kysely';
 import Type from 'typebox';
 import type { Db } from '../db/database.ts';
-import type { ThreadRow } from '../db/schema.ts';
+import type { PullRequestRow, ThreadRow } from '../db/schema.ts';
 import { page } from '../http/cursors.ts';
 import { read } from '../http/operation.ts';
-import { Enum, ListQuery, Page } from '../http/schemas.ts';
+import { Enum, IdInput, ListQuery, Page, Text } from '../http/schemas.ts';
 import { loadProject } from '../projects/index.ts';
 import { readThreads } from './read-threads.ts';
 import type { ThreadDetails } from './read-threads.ts';
 import { Thread, THREAD_STATUSES } from './schemas.ts';
-
 import { threadView } from './view.ts';
 
 interface Filter {
   orgId: string;
   projectId?: string | undefined;
   projectIds?: ReadonlySet<string> | null;
+  repositoryId?: string | undefined;
+  automationId?: string | undefined;
+  createdByAutomation?: boolean | undefined;
+  createdByUserId?: string | undefined;
   status?: ThreadRow['status'] | undefined;
   archived?: boolean | undefined;
+  pullRequestState?: PullRequestRow['state'] | undefined;
+  /** A part of the title. */
+  query?: string | undefined;
 }
 
 /** Live threads of live projects, newest first. */
@@ -31,12 +37,31 @@ function find(db: Db, filter: Filter, after: string | null, limit: number): Prom
     .where('projects.deleted_at', 'is', null);
   if (filter.projectId !== undefined) query = query.where('threads.project_id', '=', filter.projectId);
   if (filter.projectIds) query = query.where('threads.project_id', 'in', [...filter.projectIds, '']);
+  if (filter.repositoryId !== undefined)
+    query = query.where('projects.repository_id', '=', filter.repositoryId);
+  // There are no automations yet.
+  if (filter.automationId !== undefined || filter.createdByAutomation)
+    query = query.where(sql<boolean>`false`);
+  if (filter.createdByUserId !== undefined)
+    query = query.where('threads.created_by', '=', filter.createdByUserId);
   if (filter.status !== undefined) query = query.where('threads.status', '=', filter.status);
   if (filter.archived !== undefined)
     query = query.where('threads.archived_at', filter.archived ? 'is not' : 'is', null);
+  if (filter.pullRequestState !== undefined) query = query.where(hasPrimary(filter.pullRequestState));
+  if (filter.query !== undefined) query = query.where(inTitle(filter.query));
   if (after !== null) query = query.where('threads.id', '<', after);
   return readThreads(db, sql`${query.orderBy('threads.id', 'desc').limit(limit)}`);
 }
+
+/** The primary one (`primaryOf`) is open if any is, else the newest. */
+const hasPrimary = (state: PullRequestRow['state']) => sql<boolean>`exists (
+  select 1 from pull_requests p where p.thread_id = threads.id and p.state = ${state}
+    and (${state} = 'open' or not exists (
+      select 1 from pull_requests other where other.thread_id = threads.id and (other.state = 'open' or other.id > p.id))))`;
+
+/** In any case, of any script: of the database's own locale nothing is known. */
+const inTitle = (part: string) =>
+  sql<boolean>`strpos(upper(threads.title collate "und-x-icu"), upper(${part} collate "und-x-icu")) > 0`;
 
 async function answer(
   ctx: { db: Db; secretKey: Buffer },
@@ -72,32 +97,35 @@ export const listThreads = read({
   },
 });
 
+const FILTERS = {
+  projectId: Type.Optional(IdInput('prj')),
+  repositoryId: Type.Optional(IdInput('repo', "Of the threads' projects.")),
+  automationId: Type.Optional(Text('aut_01k9x3v5e8f7arh2m4t6w8y0zb', { minLength: 1, maxLength: 128 })),
+  createdByAutomation: Type.Optional(Type.Boolean()),
+  createdByUserId: Type.Optional(IdInput('usr', 'A user or a service account.')),
+  status: Type.Optional(Enum(THREAD_STATUSES)),
+  archived: Type.Optional(Type.Boolean({ description: 'Without it: both kinds.' })),
+  pullRequestState: Type.Optional(
+    Enum(['open', 'closed', 'merged'], { description: 'Of `primaryPullRequest`.' }),
+  ),
+  query: Type.Optional(
+    Text('overdue', { minLength: 1, maxLength: 200, description: 'A part of `title`, case-insensitive.' }),
+  ),
+};
+
 export const listAllThreads = read({
   name: 'threads.listAllThreads',
   summary: "List the organization's threads, newest first",
+  description:
+    'All filters have to hold. A project that is not there is refused; other unknown ids find nothing.',
   access: { permissions: ['thread:read'] },
-  query: ListQuery({
-    projectId: Type.Optional(Type.String({ minLength: 1, maxLength: 128 })),
-    status: Type.Optional(Enum(THREAD_STATUSES)),
-    archived: Type.Optional(Type.Boolean()),
-  }),
+  query: ListQuery(FILTERS),
   responses: { 200: Page('threads', Thread) },
   async handle(call) {
     const { query, principal } = call;
     if (query.projectId !== undefined) await loadProject(call.ctx.db, call, 'none', query.projectId);
-    const filter = {
-      orgId: principal.orgId,
-      projectIds: principal.projectIds,
-      projectId: query.projectId,
-      status: query.status,
-      archived: query.archived,
-    };
-    return answer(call.ctx, query, filter, [
-      'all threads',
-      principal.orgId,
-      query.projectId ?? null,
-      query.status ?? null,
-      query.archived ?? null,
-    ]);
+    const { orgId, projectIds } = principal;
+    const chosen = (Object.keys(FILTERS) as (keyof typeof FILTERS)[]).map((name) => query[name] ?? null);
+    return answer(call.ctx, query, { ...query, orgId, projectIds }, ['all threads', orgId, ...chosen]);
   },
 });
