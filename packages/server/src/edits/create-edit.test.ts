@@ -138,6 +138,27 @@ describe('404 and 409', () => {
     expect((await edit(b, [{ path: 'b', content: 'b' }], {}, idem)).status).toBe(201);
   });
 
+  test('of an app that is deleted while the files are stored: as after it, at both addresses', async () => {
+    const { ctx } = s.service;
+    const { store } = ctx;
+    for (const [api, refused] of [
+      ['platform', '404 app_not_found'],
+      ['direct', '404 thread_not_found'],
+    ]) {
+      const b = await newBench(s);
+      ctx.store = Object.assign(Object.create(store) as typeof store, {
+        put: async (...args: Parameters<typeof store.put>) => {
+          ctx.store = store;
+          await ok(s.call('DELETE', b.app));
+          return store.put(...args);
+        },
+      });
+      const at = api === 'direct' ? `/api/threads/${b.threadId}` : b.at;
+      const body = { expectedSourceId: b.sourceId, changes: [{ path: 'b', content: 'b' }] };
+      expect(await refusal(s.call('POST', `${at}/edits`, body))).toBe(refused);
+    }
+  });
+
   test('of two at once, one is stored', async () => {
     const b = await newBench(s);
     const answers = await Promise.all([

@@ -23,15 +23,14 @@ export async function registerObject(db: Db, object: StoredObject): Promise<void
   await db.insertInto('objects').values(object).execute();
 }
 
-/** Gives the transaction that will commit the object its whole time. False when it is being deleted. */
-export async function renewObject(db: Db, key: string): Promise<boolean> {
-  const { numUpdatedRows } = await db
+/** Gives the transaction that will commit the object its whole time, unless it is being deleted. */
+export async function renewObject(db: Db, key: string): Promise<void> {
+  await db
     .updateTable('objects')
     .set({ created_at: sql<Date>`now()` })
     .where('key', '=', key)
     .where('delete_after', 'is', null)
-    .executeTakeFirst();
-  return numUpdatedRows > 0n;
+    .execute();
 }
 
 /** Keeps a registered object, which the caller's transaction names. False when it is being deleted. */

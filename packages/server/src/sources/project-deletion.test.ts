@@ -173,7 +173,8 @@ test('a deleted project leaves no object and no row of what was stored, though e
   expect([await keysOf(id), await rowsOf(id)]).toEqual([[], {}]);
 
   held.resolve();
-  expect((await late).status).toBeGreaterThanOrEqual(400);
+  const { status, body } = await late;
+  expect([status, body.error.code]).toEqual([404, 'app_not_found']);
   await cleanUp(ctx);
   expect([
     await keysOf(id),

@@ -84,8 +84,8 @@ export async function stagePack(
   const staged = { packId, objectKey, byteSize: packed.bytes.length, index: packed.index };
   try {
     await faultsMapped(putInTime(ctx, project, staged, packed.bytes));
-    // The clean-up may have taken it for interrupted.
-    if (!(await renewObject(ctx.db, objectKey))) throw stagedTooLong();
+    // One that is being deleted is refused at its commit, after what its project is refused for.
+    await renewObject(ctx.db, objectKey);
   } catch (error) {
     await abandon(ctx, project, staged).catch(() => null);
     throw error;
