@@ -958,6 +958,7 @@ export interface ReviewLoopsTable {
   head_seen_at: TimeOrNull;
   unknown_since: TimeOrNull;
   refused_summary: JsonOrNull<ScmSummary>;
+  merging_sha: string | null;
   created_at: GeneratedTime;
   updated_at: GeneratedTime;
 }

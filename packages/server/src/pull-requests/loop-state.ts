@@ -52,7 +52,7 @@ export type LoopStatus = ReviewLoopRow['status'];
 /** What the next status depends on. */
 export type LoopState = Omit<
   ReviewLoopRow,
-  'id' | 'org_id' | 'pull_request_id' | 'thread_id' | 'created_at' | 'updated_at' | 'enabled'
+  'id' | 'org_id' | 'pull_request_id' | 'thread_id' | 'created_at' | 'updated_at' | 'enabled' | 'merging_sha'
 >;
 
 /** How the pass under way is doing. */

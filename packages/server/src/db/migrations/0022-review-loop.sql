@@ -7,7 +7,12 @@ alter table review_loops
   -- Since when the provider does not say whether the pull request can be merged.
   add column unknown_since timestamptz(3),
   -- What the provider said of the pull request when it refused the last merge.
-  add column refused_summary jsonb;
+  add column refused_summary jsonb,
+  -- The head that the loop asked the provider to merge; null where nothing came of it.
+  add column merging_sha text;
+
+-- A status says which commit it is of.
+create index pull_requests_head on pull_requests (repository_id, head_sha) where state <> 'merged';
 
 create table review_passes (
   org_id text not null,
