@@ -10,7 +10,7 @@ import type { JobKind } from './jobs/enqueue.ts';
 import { startWorker } from './jobs/worker.ts';
 import type { HeldJob, JobHandlers } from './jobs/job.ts';
 import { maintainReceipts } from './receipts/maintain.ts';
-import { driveLoop } from './review-loop/index.ts';
+import { driveLoop, reconcileReplies, replyToPoints } from './review-loop/index.ts';
 import { previewDied, reconcilePreviews, workPreview } from './previews/index.ts';
 import { renameRepository } from './projects/index.ts';
 import { failQueuedRuns } from './runs/index.ts';
@@ -134,6 +134,7 @@ export async function startWork(ctx: Context, connection: pg.PoolConfig): Promis
     'pull-request.follow-base': { run: (job) => followBase(ctx, job), concurrency: 2 },
     'pull-request.comment': { run: (job) => commentOnIssue(ctx, job), concurrency: 2 },
     'task.title': { run: (job) => takeIssueTitle(ctx, job), concurrency: 2 },
+    'pull-request.reply': { run: (job) => replyToPoints(ctx, job), concurrency: 4 },
     'scm.look-repository': {
       async run(job) {
         await lookAtPullRequests(ctx, job.payload.repositoryId, await lookAtRepository(ctx, job));
@@ -152,6 +153,7 @@ export async function startWork(ctx: Context, connection: pg.PoolConfig): Promis
   fillPlaces(ctx);
   reconcileApplies(ctx);
   reconcileUpdates(ctx);
+  reconcileReplies(ctx);
   reconcileRepacks(ctx);
   pollPullRequests(ctx);
   maintainCaches(ctx);

@@ -20,6 +20,8 @@ export interface JobKinds {
   'pull-request.comment': { pullRequestId: string; tries?: number };
   /** Gives a task the title of its issue. */
   'task.title': { taskId: string; tries?: number };
+  /** Replies to the review threads that a pass of its loop has dealt with. */
+  'pull-request.reply': { pullRequestId: string; tries?: number };
   /** Reads the repositories of an installation. */
   'scm.sync': { installationId: string };
   /** Something moved in a repository, or at its pull request `number` alone: what it concerns is looked at. */

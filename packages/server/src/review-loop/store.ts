@@ -1,7 +1,8 @@
 /** The only writer of `review_passes` and `review_points`. */
+import { sql } from 'kysely';
 import type { Insertable, Updateable } from 'kysely';
 import type { Db } from '../db/database.ts';
-import type { ReviewPassesTable, ReviewPassRow, ReviewPointsTable } from '../db/schema.ts';
+import type { ReviewPassesTable, ReviewPassRow, ReviewPointRow, ReviewPointsTable } from '../db/schema.ts';
 import type { Tx } from '../db/transaction.ts';
 
 export async function insertPass(tx: Tx, values: Insertable<ReviewPassesTable>): Promise<ReviewPassRow> {
@@ -25,5 +26,45 @@ export async function unsettledPasses(db: Db | Tx['db'], loopId: string): Promis
     .where('loop_id', '=', loopId)
     .where('settled_at', 'is', null)
     .orderBy('id', 'desc')
+    .execute();
+}
+
+/** Of the points that a pass was told of, those that get a reply with this commit in it. */
+export async function answerPoints(tx: Tx, passId: string, commitSha: string): Promise<number> {
+  const { numUpdatedRows } = await tx.db
+    .updateTable('review_points')
+    .set({ reply_sha: commitSha })
+    .where('pass_id', '=', passId)
+    .where('reply_sha', 'is', null)
+    .where('replied_at', 'is', null)
+    .executeTakeFirstOrThrow();
+  return Number(numUpdatedRows);
+}
+
+/** The points of a loop that wait for their reply. */
+export const listUnanswered = (db: Db | Tx['db'], loopId: string): Promise<ReviewPointRow[]> =>
+  db
+    .selectFrom('review_points')
+    .selectAll()
+    .where('loop_id', '=', loopId)
+    .where('reply_sha', 'is not', null)
+    .where('replied_at', 'is', null)
+    .orderBy('pass_id')
+    .orderBy('review_thread_id')
+    .execute();
+
+type Point = Pick<ReviewPointRow, 'pass_id' | 'review_thread_id'>;
+
+/** Its reply was made; or it gets none. */
+export async function settlePoint(
+  tx: Tx,
+  { pass_id: passId, review_thread_id: threadId }: Point,
+  outcome: 'replied' | 'none',
+): Promise<void> {
+  await tx.db
+    .updateTable('review_points')
+    .set(outcome === 'replied' ? { replied_at: sql<Date>`now()` } : { reply_sha: null })
+    .where('pass_id', '=', passId)
+    .where('review_thread_id', '=', threadId)
     .execute();
 }

@@ -194,6 +194,7 @@ export interface Provider {
     at: AtRepository,
     number: number,
   ): Promise<{ threads: ReviewThread[]; changesRequested: number } | null>;
+  /** One that is there already may be made again: look first. */
   replyToThread(at: AtRepository, number: number, threadId: string, body: string): Promise<void>;
   /** The title of an issue of any repository that the installation sees; null where it sees none. */
   getIssue(

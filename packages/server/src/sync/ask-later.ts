@@ -5,7 +5,7 @@ import type { JobKinds, Turn } from '../jobs/enqueue.ts';
 import type { Job } from '../jobs/job.ts';
 import { ProviderError } from '../scm/index.ts';
 
-type Kind = 'pull-request.follow-base' | 'pull-request.comment' | 'task.title';
+type Kind = 'pull-request.follow-base' | 'pull-request.comment' | 'pull-request.reply' | 'task.title';
 
 /** After how many seconds a provider that was away is asked again: for a day. */
 const SECONDS = [5, 30, 120, 300];

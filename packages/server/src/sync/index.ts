@@ -5,6 +5,7 @@ import { creating } from './create.ts';
 import { patching } from './patch-pull-request.ts';
 
 export { hasUnpushed } from './branch-facts.ts';
+export { askLater } from './ask-later.ts';
 export { commentOnIssue } from './comment.job.ts';
 export { lookAtPullRequests, pollPullRequests } from './due.ts';
 export { followBase } from './follow-base.job.ts';
@@ -14,7 +15,8 @@ export { branchName, defaultBody, defaultTitle } from './names.ts';
 export { messageOf, nextCommitMessage } from './next-commit.ts';
 export { creating } from './create.ts';
 export type { Creating } from './create.ts';
-export { anotherIsOpen, hold, isOthers, loadPullRequest, lockAsked, notOpen } from './policy.ts';
+export { anotherIsOpen, hold, isHeld, isOthers, loadPullRequest, lockAsked, notOpen } from './policy.ts';
+export { see } from './see.ts';
 export { patching } from './patch-pull-request.ts';
 export { syncPullRequest } from './sync-pull-request.job.ts';
 export { takeIssueTitle } from './title.job.ts';

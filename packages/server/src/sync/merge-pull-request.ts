@@ -8,7 +8,7 @@ import type { Effect } from '../receipts/outside.ts';
 import { openRepository, ProviderError, scmFault } from '../scm/index.ts';
 import type { OpenRepository, ProviderPullRequest } from '../scm/index.ts';
 import { lockBoth } from './lock.ts';
-import { see } from './see.ts';
+import { isMergedByLoop, see } from './see.ts';
 
 export interface Merging extends Record<string, unknown> {
   id: string;
@@ -77,8 +77,10 @@ async function record(tx: Tx, target: Merging, { pull }: Merged): Promise<WriteR
     summary ? { scm_summary: { ...summary, mergeQueued: pull.mergeQueued } } : {},
   );
   if (pull.state === 'merged') {
+    // The entry of the loop's merge is there.
+    const isTheirs = !isMergedByLoop(at.loaded, pull);
     const by = { principal: { orgId: target.orgId, actorId: target.mergedBy }, address: target.address };
-    await audit(tx, by, 'pull_request.merged', target.id);
+    if (isTheirs) await audit(tx, by, 'pull_request.merged', target.id);
   } else await enqueueSync(tx, seen.row);
   return { status: 200, body: { ok: true, pullRequest: pullRequestView(seen) } };
 }

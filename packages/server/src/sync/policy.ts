@@ -37,10 +37,15 @@ export async function lockAsked(
  * settled. Throws `thread_busy` while another one is under way.
  */
 export async function hold(tx: Tx, thread: ThreadRow, operationId: string): Promise<void> {
-  const { pull_request_operation_id: before } = thread;
-  if (before !== null && (await isUnderWay(tx.db, before))) throw threadBusy('pull_request');
+  if (await isHeld(tx, thread)) throw threadBusy('pull_request');
   await holdPullRequests(tx, thread.id, operationId);
 }
+
+/** Whether an operation that changes pull requests of a locked thread is under way. */
+export const isHeld = async (
+  tx: Tx,
+  { pull_request_operation_id: operationId }: ThreadRow,
+): Promise<boolean> => operationId !== null && isUnderWay(tx.db, operationId);
 
 export const notOpen = () => new ApiError('pull_request_not_open', 'The pull request is not open.');
 

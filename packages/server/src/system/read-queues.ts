@@ -37,6 +37,7 @@ const NAMES: Record<JobKind, string> = {
   'pull-request.follow-base': 'mergedPullRequests',
   'pull-request.comment': 'pullRequestComments',
   'task.title': 'taskTitles',
+  'pull-request.reply': 'pullRequestReplies',
   'scm.sync': 'repositoryLists',
   'scm.look-repository': 'repositoryLooks',
   'scm.maintain-repository': 'repositoryMaintenances',

@@ -5,6 +5,7 @@ import { newId } from '../../ids.ts';
 import { ProviderError } from '../provider.ts';
 import type { AtRepository, ProviderCheck, ReviewThread } from '../provider.ts';
 import { insertLocalComment } from '../store.ts';
+import { loadPull } from './pull-rows.ts';
 
 const STATES: Record<CommitStatusRow['state'], ProviderCheck['state']> = {
   pending: 'running',
@@ -114,21 +115,25 @@ export async function replyToThread(
   body: string,
 ): Promise<void> {
   await transaction(ctx, async (tx) => {
-    const root = await tx.db
+    // One after the other: a reply that another process makes meanwhile is seen.
+    await loadPull(tx.db, repository.id, number, 'update');
+    const comments = await tx.db
       .selectFrom('local_comments')
-      .select('id')
-      .where('id', '=', threadId)
+      .select(['id', 'body', 'in_reply_to', 'author_id'])
       .where('repository_id', '=', repository.id)
       .where('number', '=', number)
-      .executeTakeFirst();
-    if (!root) throw new ProviderError({ code: 'not_found' }, 'there is no such review thread');
+      .where(({ or, eb }) => or([eb('id', '=', threadId), eb('in_reply_to', '=', threadId)]))
+      .execute();
+    if (!comments.some((one) => one.id === threadId && one.in_reply_to === null))
+      throw new ProviderError({ code: 'not_found' }, 'there is no such review thread');
+    if (comments.some((one) => one.author_id === null && one.body === body)) return;
     await insertLocalComment(tx, {
       org_id: repository.org_id,
       id: newId('cmt'),
       repository_id: repository.id,
       number,
       body,
-      in_reply_to: root.id,
+      in_reply_to: threadId,
       author: ctx.config.scm.commit.name,
     });
   });

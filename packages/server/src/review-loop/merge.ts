@@ -1,0 +1,131 @@
+/**
+ * The merge that a loop makes by itself, once it is `finalizing`. In this order: the loop's row names the head
+ * that is to be merged; a draft is marked ready; the provider merges, or queues; what it says is written down.
+ * A process that dies in between leaves a pull request that is looked at first: whichever look sees the merge
+ * seals the thread, and knows by the row that the service asked for it.
+ */
+import { sql } from 'kysely';
+import type { MergeMethod } from '../db/schema.ts';
+import { transaction } from '../db/transaction.ts';
+import type { Tx } from '../db/transaction.ts';
+import { changePullRequest, loopAfterRefusal } from '../pull-requests/index.ts';
+import { ProviderError } from '../scm/index.ts';
+import type { ProviderPullRequest } from '../scm/index.ts';
+import { effectiveSettings } from '../settings/index.ts';
+import { isHeld, lockBoth, see } from '../sync/index.ts';
+import type { Looked } from '../sync/index.ts';
+
+/** How long another look may come to another result than the merge. */
+const PATIENCE_SECONDS = 300;
+/** When it is looked whether an operation of a person is over. */
+const HELD_SECONDS = 5;
+/** Refusals whose cause the next look finds. */
+const LOOKED_AT = ['conflicting', 'head_moved', 'not_open', 'no_changes'];
+/** What ends the job as a failed look does. */
+const FAULTS = ['unavailable', 'access_denied', 'gone'];
+
+interface Begun {
+  headSha: string;
+  isDraft: boolean;
+  method: MergeMethod;
+  /** An earlier attempt may have merged it. */
+  isRepeated: boolean;
+}
+
+/** Merges what a look found green. Throws ProviderError where the provider cannot be asked. */
+export async function mergeByItself(looked: Looked): Promise<void> {
+  const begun = await begin(looked);
+  if (!begun) return;
+  const { provider, at } = looked.repository;
+  const { number } = looked.loaded.row;
+  try {
+    if (begun.isDraft) await write(looked, await provider.updatePullRequest(at, number, { draft: false }));
+    const { method, headSha: expectedHeadSha } = begun;
+    await write(looked, await provider.mergePullRequest(at, number, { method, expectedHeadSha }));
+  } catch (error) {
+    if (!(error instanceof ProviderError)) throw error;
+    await notMerged(looked, begun, error);
+    if (FAULTS.includes(error.fault.code)) throw error;
+  }
+}
+
+/** Null where it is not to be merged now. */
+async function begin(looked: Looked): Promise<Begun | null> {
+  const { ctx, repository, loaded: before } = looked;
+  const { reviewLoop: settings } = await effectiveSettings(ctx.db, before.row);
+  return inTurn(looked, async (tx, { thread, loaded }) => {
+    const { row, loop } = loaded;
+    if (loop?.status !== 'finalizing' || row.head_sha !== before.row.head_sha) return null;
+    if (!thread) return null;
+    if (await isHeld(tx, thread.thread)) {
+      await changePullRequest(tx, loaded, { next_look_at: within(HELD_SECONDS) });
+      return null;
+    }
+    const isRepeated = loop.merging_sha === row.head_sha;
+    if (!isRepeated) await changePullRequest(tx, loaded, {}, { merging_sha: row.head_sha });
+    const method = settings.mergeMethod ?? repository.at.repository.merge_methods[0]!;
+    return { headSha: row.head_sha, isDraft: row.draft, method, isRepeated };
+  });
+}
+
+/** Writes down how the provider shows it: ready, merged, or open and queued. */
+async function write(looked: Looked, pull: ProviderPullRequest): Promise<void> {
+  await inTurn(looked, async (tx, locked) => {
+    const { row, loop } = locked.loaded;
+    const { state, draft, mergeQueued } = pull;
+    // Not merged yet, or shown as it was before.
+    const isToCome = loop?.status === 'finalizing' && state === 'open' && !mergeQueued;
+    await see(tx, locked, pull, {
+      ...(row.scm_summary ? { scm_summary: { ...row.scm_summary, state, draft, mergeQueued } } : {}),
+      ...(isToCome ? { next_look_at: within(await patienceOf(tx, loop.status_since)) } : {}),
+    });
+  });
+}
+
+/** It was refused, or could not be asked for. */
+async function notMerged(looked: Looked, { isRepeated }: Begun, { fault }: ProviderError): Promise<void> {
+  // It may have merged: only a look can tell.
+  if (fault.code === 'unavailable') return;
+  await inTurn(looked, async (tx, { loaded }) => {
+    const { row, loop } = loaded;
+    if (!loop || row.state === 'merged') return;
+    const undone = isRepeated ? {} : { merging_sha: null };
+    if (FAULTS.includes(fault.code) || loop.status !== 'finalizing')
+      return void (await changePullRequest(tx, loaded, {}, undone));
+    const reason = fault.code === 'merge_refused' ? fault.reason : fault.code;
+    const seconds = await patienceOf(tx, loop.status_since);
+    const isLookedAt = LOOKED_AT.includes(reason) && seconds < PATIENCE_SECONDS;
+    const refusal = { now: await nowOf(tx), reason: fault.code, summary: row.scm_summary };
+    await changePullRequest(
+      tx,
+      loaded,
+      isLookedAt ? { next_look_at: within(seconds) } : {},
+      isLookedAt ? undone : { ...undone, ...loopAfterRefusal(loop, refusal) },
+    );
+  });
+}
+
+const within = (seconds: number) => sql<Date>`least(next_look_at, now() + ${seconds} * interval '1 second')`;
+
+async function nowOf(tx: Tx): Promise<Date> {
+  const { rows } = await sql<{ now: Date }>`select now() as now`.execute(tx.db);
+  return rows[0]!.now;
+}
+
+/** The next look is put off as long as it has taken until now, so that looks become fewer. */
+async function patienceOf(tx: Tx, since: Date): Promise<number> {
+  const seconds = Math.ceil(((await nowOf(tx)).getTime() - since.getTime()) / 1_000);
+  return Math.min(PATIENCE_SECONDS, Math.max(1, seconds));
+}
+
+type Locked = Awaited<ReturnType<typeof lockBoth>>;
+
+/** A transaction with the pull request locked, while the job is this worker's. */
+const inTurn = <T>(
+  { ctx, job, loaded }: Looked,
+  change: (tx: Tx, locked: Locked) => Promise<T>,
+): Promise<T> =>
+  transaction(ctx, async (tx) => {
+    await job.fence(tx);
+    return change(tx, await lockBoth(tx, { threadId: loaded.row.thread_id, id: loaded.row.id }));
+  });
