@@ -69,6 +69,12 @@ async function grow(app: number, count: number): Promise<void> {
     `${id('apr', app, 'n')}, '${thread}', ${id('run', app, 'n')}, 'x', 'x', 'x', 'denied', now()`,
   );
   await fill(
+    'tasks',
+    'id, project_id, identifier, title, created_by',
+    count,
+    `${id('task', app, 'n')}, '${idOf('prj', app)}', 'T-' || n, 'x', 'x'`,
+  );
+  await fill(
     'events',
     'sequence, event_id, feed, type, project_id, thread_id, data, occurred_at, published_at',
     count,
@@ -140,6 +146,11 @@ test.each([
   [
     'a page of types that an app never had',
     (app: number) => `${P}/apps/${idOf('prj', app)}/events?types=run.failed,run.waiting`,
+  ],
+  ["a page of a project's tasks", (app: number) => `/api/tasks?projectId=${idOf('prj', app)}&limit=10`],
+  [
+    "a page of a project's tasks of a status",
+    (app: number) => `/api/tasks?projectId=${idOf('prj', app)}&status=open&limit=10`,
   ],
 ])('%s', async (_, path) => {
   const [small, large] = [await pagesOf(path(1)), await pagesOf(path(2))];
