@@ -71,6 +71,18 @@ describe('200', () => {
       expect(await found(filters), JSON.stringify(filters)).toEqual(expected);
   });
 
+  test('by their task', async () => {
+    const { call, newProject, newThread, found } = await newCaller();
+    const projectId = await newProject();
+    const { task } = await ok(call('POST', '/api/tasks', { projectId, title: 't' }));
+    const ofTask = async (): Promise<string> =>
+      (await ok(call('POST', '/api/threads', { projectId, taskId: task.id }))).thread.id;
+    const [a, , c] = [await ofTask(), await newThread(projectId), await ofTask()];
+    expect(await found({ taskId: task.id })).toEqual([c, a]);
+    expect(await found({ taskId: task.id, archived: 'true' })).toEqual([]);
+    expect(await found({ taskId: newId('task') })).toEqual([]);
+  });
+
   test.each([
     ['Äpfel für Łódź', 'ÄPFEL FÜR ŁÓDŹ'],
     ['Straße', 'STRASSE'],

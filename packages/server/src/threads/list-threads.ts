@@ -16,6 +16,7 @@ interface Filter {
   projectId?: string | undefined;
   projectIds?: ReadonlySet<string> | null;
   repositoryId?: string | undefined;
+  taskId?: string | undefined;
   automationId?: string | undefined;
   createdByAutomation?: boolean | undefined;
   createdByUserId?: string | undefined;
@@ -39,6 +40,7 @@ function find(db: Db, filter: Filter, after: string | null, limit: number): Prom
   if (filter.projectIds) query = query.where('threads.project_id', 'in', [...filter.projectIds, '']);
   if (filter.repositoryId !== undefined)
     query = query.where('projects.repository_id', '=', filter.repositoryId);
+  if (filter.taskId !== undefined) query = query.where('threads.task_id', '=', filter.taskId);
   // There are no automations yet.
   if (filter.automationId !== undefined || filter.createdByAutomation)
     query = query.where(sql<boolean>`false`);
@@ -100,6 +102,7 @@ export const listThreads = read({
 const FILTERS = {
   projectId: Type.Optional(IdInput('prj')),
   repositoryId: Type.Optional(IdInput('repo', "Of the threads' projects.")),
+  taskId: Type.Optional(IdInput('task')),
   automationId: Type.Optional(Text('aut_01k9x3v5e8f7arh2m4t6w8y0zb', { minLength: 1, maxLength: 128 })),
   createdByAutomation: Type.Optional(Type.Boolean()),
   createdByUserId: Type.Optional(IdInput('usr', 'A user or a service account.')),
