@@ -6,7 +6,7 @@ import { write } from '../http/operation.ts';
 import { Body, Enum, Ok } from '../http/schemas.ts';
 import { scopeOf } from '../projects/index.ts';
 import { resumeRun } from '../runs/index.ts';
-import { lockThread } from '../threads/index.ts';
+import { changeThread, lockThread, withParticipant } from '../threads/index.ts';
 import type { LoadedThread } from '../threads/index.ts';
 import { rememberedKey } from './decide.ts';
 import { resolveApprovals } from './resolve.ts';
@@ -34,6 +34,7 @@ export const answerApproval = write({
     const approval = await find();
     if (!approval) throw notFound('approval');
     const { decision, remember } = call.body;
+    await changeThread(tx, loaded, withParticipant(loaded.thread, call.principal));
     if (!(await answer(tx, loaded, approval, { resolution: decision, by: call.principal.actorId })))
       throw new ApiError('approval_resolved', 'This approval was resolved before, or its time is over.');
     if (remember) await rememberAnswer(tx, approval, decision);

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { invited, signedIn } from '../accounts/callers.fixture.ts';
 import { startTestServer } from '../service.fixture.ts';
 import type { TestServer } from '../service.fixture.ts';
 import { newBench, ok, refusal, sh, until } from '../threads/threads.fixture.ts';
@@ -98,6 +99,28 @@ describe('a call that a rule asks about', () => {
       { id: asked!.id, sourceEventId: first.id },
       { id: asked!.id, sourceEventId: first.id },
     ]);
+  });
+
+  test('a person who answers it takes part in the thread, after those who wrote; one who is too late does not', async () => {
+    const b = await asking();
+    const owner = await signedIn(s);
+    const me = (await s.call('GET', '/api/session', undefined, { cookie: owner })).body.user.id as string;
+    const [kim, lee] = [await invited(s, owner, 'member'), await invited(s, owner, 'member')];
+    const by = (cookie: string, path: string, body: object) =>
+      s.call('POST', `/api/threads/${b.threadId}/${path}`, body, { cookie });
+    const words = await b.during(async () => {
+      const { run } = await ok(by(owner, 'messages', { content: sh('echo b > b.txt') }));
+      const { id } = await question(b);
+      await ok(by(kim.cookie, `approvals/${id}`, { decision: 'approve' }));
+      expect(await refusal(by(lee.cookie, `approvals/${id}`, { decision: 'deny' }))).toBe(
+        '409 approval_resolved',
+      );
+      await b.ended(run.id);
+    }, /^thread/);
+    expect((await b.thread()).participantUserIds).toEqual([me, kim.user.id]);
+    expect(words).toEqual(
+      ['queued', 'running', 'waiting', 'running', 'ready'].map((is) => `thread.updated:${is}`),
+    );
   });
 
   test('fails when denied, and the run with it', async () => {
