@@ -1,2 +1,2 @@
-export { audit } from './record.ts';
+export { audit, serviceOf } from './record.ts';
 export type { Actor } from './record.ts';

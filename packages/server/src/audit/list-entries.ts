@@ -6,7 +6,7 @@ import { Id, ListQuery, Nullable, Page, Text, Time } from '../http/schemas.ts';
 const Entry = Type.Object({
   id: Id('aud'),
   action: Text('service_account.created', { description: 'What was done: `<resource>.<past tense>`.' }),
-  actorId: Nullable(Id('usr', 'A user or a service account.')),
+  actorId: Nullable(Id('usr', 'A user or a service account; null: the service or its operator.')),
   targetId: Nullable(Id('sa', 'What it was done to.')),
   address: Nullable(Text('203.0.113.7', { description: "The caller's network address." })),
   createdAt: Time,
@@ -15,7 +15,8 @@ const Entry = Type.Object({
 export const listEntries = read({
   name: 'audit.listEntries',
   summary: 'Read the audit log, newest first',
-  description: 'Who did what, when and from where: sign-ins, accounts, keys, members, settings, deletions.',
+  description:
+    'Who did what, when and from where: sign-ins, accounts, keys, members, settings, installations, repositories, pushes, pull requests, deletions.',
   access: { session: 'admin' },
   query: ListQuery(),
   responses: { 200: Page('entries', Entry) },

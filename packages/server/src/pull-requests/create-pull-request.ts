@@ -127,6 +127,7 @@ async function claim(
     repositoryId: project.repository_id,
     reviewLoop: newLoop(body.reviewLoop, settings.reviewLoop),
     createdBy: principal.actorId,
+    address: call.address,
   };
   if (body.number !== undefined) {
     if (thread.base_commit_sha === null || thread.base_branch === null) throw nothingFetched();
@@ -153,7 +154,7 @@ async function requireSeen(
 type NewCall = Call<Record<string, never>, New>;
 
 /** What is opened: the thread's change, under its title. */
-async function openingOf(tx: Tx, { ctx, body, address }: NewCall, { thread, project }: LoadedThread) {
+async function openingOf(tx: Tx, { ctx, body }: NewCall, { thread, project }: LoadedThread) {
   const change = await changeOf(tx, thread);
   const defaults = await defaultsOf(tx, thread, project);
   const title = body.title ?? defaults.title;
@@ -166,7 +167,6 @@ async function openingOf(tx: Tx, { ctx, body, address }: NewCall, { thread, proj
     branch: branchName(ctx.config.scm.branchPrefix, title, thread.id),
     firstNumber: (await countPullRequests(tx.db, thread.id)) + 1,
     commentOnIssue: body.commentOnIssue ?? false,
-    address,
   };
 }
 

@@ -104,6 +104,22 @@ test('the rows of installations follow the configuration file, which alone chang
     [null, null],
   ]);
   expectStatus(await first.call('GET', '/health'), 200);
+  const [a, b] = kept.map(({ id }) => id).toSorted();
+  const { entries } = (await first.call('GET', '/api/audit', undefined, { cookie })).body;
+  expect(
+    entries
+      .filter(({ action }: { action: string }) => action.startsWith('installation.'))
+      .map((e: Record<string, unknown>) => [e.action, e.targetId, e.actorId, e.address])
+      .toReversed(),
+  ).toEqual(
+    [
+      ['created', a],
+      ['updated', a],
+      ['created', b],
+      ['deleted', a],
+      ['deleted', b],
+    ].map(([what, id]) => [`installation.${what!}`, id, null, null]),
+  );
 });
 
 test('an address that may not be used ends the start', async () => {

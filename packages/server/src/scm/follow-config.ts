@@ -1,4 +1,5 @@
 /** The installations of the configuration file: their rows follow it at every start. */
+import { audit, serviceOf } from '../audit/index.ts';
 import type { Context } from '../context.ts';
 import { ConfigError } from '../config.ts';
 import type { InstallationRow } from '../db/schema.ts';
@@ -56,6 +57,7 @@ export async function followConfiguredInstallations(ctx: Place): Promise<void> {
     for (const row of rows.filter(({ id }) => !kept.has(id))) {
       await removeInstallation(tx, row.id);
       await syncOthers(tx, row);
+      await audit(tx, serviceOf(row.org_id), 'installation.deleted', row.id);
     }
   });
 }
@@ -99,5 +101,6 @@ async function follow(
         managed_by: 'config',
       });
   await syncSoon(tx, row);
+  await audit(tx, serviceOf(orgId), known ? 'installation.updated' : 'installation.created', row.id);
   return row.id;
 }

@@ -31,6 +31,7 @@ export interface Adopting extends Record<string, unknown> {
   baseBranch: string;
   reviewLoop: LoopChange | null;
   createdBy: string;
+  address: string;
 }
 
 export const adopting: Effect<Adopting, Opened> = {

@@ -226,8 +226,6 @@ async function createOnce(
 async function record(tx: Tx, target: Opening, opened: Opened): Promise<WriteResult> {
   await lockThreadById(tx, target.threadId);
   const loaded = await recordOpened(tx, target, opened);
-  const by = { principal: { orgId: target.orgId, actorId: target.createdBy }, address: target.address };
-  await audit(tx, by, 'pull_request.created', target.id);
   if (target.commentOnIssue)
     await enqueue(tx, 'pull-request.comment', { pullRequestId: target.id }, { turnOf: loaded.row });
   return { status: 201, body: { ok: true, pullRequest: pullRequestView(loaded) } };
@@ -238,7 +236,7 @@ export async function recordOpened(
   tx: Tx,
   target: Pick<
     Opening,
-    'id' | 'orgId' | 'projectId' | 'threadId' | 'repositoryId' | 'reviewLoop' | 'createdBy'
+    'id' | 'orgId' | 'projectId' | 'threadId' | 'repositoryId' | 'reviewLoop' | 'createdBy' | 'address'
   >,
   { pull, repoFullName, headSha, headSourceId }: Opened,
 ): Promise<LoadedPullRequest> {
@@ -269,6 +267,8 @@ export async function recordOpened(
     },
     target.reviewLoop,
   );
+  const by = { principal: { orgId: target.orgId, actorId: target.createdBy }, address: target.address };
+  await audit(tx, by, 'pull_request.created', target.id);
   await enqueueSync(tx, loaded.row);
   return loaded;
 }
