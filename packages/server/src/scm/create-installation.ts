@@ -1,16 +1,15 @@
 import { audit } from '../audit/index.ts';
 import { transaction } from '../db/transaction.ts';
-import type { InstallationRow } from '../db/schema.ts';
 import type { Tx } from '../db/transaction.ts';
 import { ApiError, invalid } from '../http/errors.ts';
 import { claimedWrite } from '../http/operation.ts';
-import { newId } from '../ids.ts';
 import { sealWebhookSecret } from './credentials.ts';
 import { credentialOf, makeWebhookSecret, tryCredential } from './new-credential.ts';
 import { providerOf } from './providers.ts';
 import { InstallationWithSecret, NewInstallation } from './schemas.ts';
 import { insertInstallation } from './store.ts';
 import { syncSoon } from './sync-soon.ts';
+import { untriedInstallation } from './untried-installation.ts';
 import { installationView } from './view.ts';
 
 const MAX_OF_ORGANIZATION = 100;
@@ -35,7 +34,7 @@ export const createInstallation = claimedWrite({
   },
   async handle(call, claim, { credential, baseUrl }) {
     const { ctx, principal, body } = call;
-    const made = newRow(principal.orgId, { provider: body.provider, name: body.name, baseUrl });
+    const made = untriedInstallation(principal.orgId, { provider: body.provider, name: body.name, baseUrl });
     const columns = await tryCredential(ctx, made, credential);
     const webhookSecret = body.webhookSecret ?? makeWebhookSecret();
     return transaction(ctx, async (tx) => {
@@ -65,33 +64,6 @@ export const createInstallation = claimedWrite({
     });
   },
 });
-
-/** The row before it is stored: what a credential is tried with. */
-function newRow(
-  orgId: string,
-  { provider, name, baseUrl }: Pick<InstallationRow, 'provider' | 'name'> & { baseUrl: string },
-): InstallationRow {
-  const now = new Date();
-  return {
-    org_id: orgId,
-    id: newId('ins'),
-    provider,
-    name,
-    account_login: null,
-    base_url: baseUrl,
-    auth: 'token',
-    managed_by: 'api',
-    credential_sealed: null,
-    webhook_secret_sealed: null,
-    error: null,
-    webhook_received_at: null,
-    synced_at: null,
-    sync_due_at: null,
-    deleted_at: null,
-    created_at: now,
-    updated_at: now,
-  };
-}
 
 async function requireRoom(tx: Tx, orgId: string): Promise<void> {
   const { count } = await tx.db

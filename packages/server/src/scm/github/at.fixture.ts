@@ -6,6 +6,7 @@ import { newId } from '../../ids.ts';
 import { sealCredential } from '../credentials.ts';
 import type { Credential } from '../credentials.ts';
 import type { AtInstallation, AtRepository } from '../provider.ts';
+import { untriedInstallation } from '../untried-installation.ts';
 import type { GithubStandIn, StandInRepository } from './stand-in.fixture.ts';
 
 const SECRET_KEY = Buffer.alloc(32, 7);
@@ -30,25 +31,11 @@ export function atInstallation(
       }),
     },
   } as unknown as Context;
-  const owner = { org_id: newId('org'), id: newId('ins') };
-  const now = new Date();
+  const untried = untriedInstallation(newId('org'), { provider: 'github', name: 'Stand-in', baseUrl });
   const installation: InstallationRow = {
-    ...owner,
-    provider: 'github',
-    name: 'Stand-in',
-    account_login: null,
-    base_url: baseUrl,
+    ...untried,
     auth: credential.app ? 'app' : 'token',
-    managed_by: 'api',
-    credential_sealed: sealCredential(SECRET_KEY, owner, credential),
-    webhook_secret_sealed: null,
-    error: null,
-    webhook_received_at: null,
-    synced_at: null,
-    sync_due_at: null,
-    deleted_at: null,
-    created_at: now,
-    updated_at: now,
+    credential_sealed: sealCredential(SECRET_KEY, untried, credential),
   };
   return { ctx, installation, states };
 }
