@@ -1,5 +1,5 @@
 import { sql } from 'kysely';
-import { audit } from '../audit/index.ts';
+import { audit, serviceOf } from '../audit/index.ts';
 import type { Tx } from '../db/transaction.ts';
 import { enqueue } from '../jobs/enqueue.ts';
 import { changePullRequest, EVENT_OF, findOpen, stateAfter } from '../pull-requests/index.ts';
@@ -48,7 +48,8 @@ export async function see(
     ...(state === 'open' ? {} : { next_look_at: null }),
   });
   if (!isMerged) return seen;
-  if (isMergedByLoop(loaded, pull)) await audit(tx, serviceOf(seen), 'pull_request.merged', seen.row.id);
+  if (isMergedByLoop(loaded, pull))
+    await audit(tx, serviceOf(seen.row.org_id), 'pull_request.merged', seen.row.id);
   if (isOwn && thread && !thread.thread.sealed_at)
     await changeThread(tx, thread, { sealed_at: sql<Date>`now()` }, 'always');
   await enqueue(
@@ -63,11 +64,6 @@ export async function see(
 /** Whether its review loop asked for the merge that the provider shows. */
 export const isMergedByLoop = ({ loop }: LoadedPullRequest, { headSha }: ProviderPullRequest): boolean =>
   loop?.merging_sha === headSha;
-
-const serviceOf = ({ row }: LoadedPullRequest) => ({
-  principal: { orgId: row.org_id, actorId: null },
-  address: null,
-});
 
 /** A thread has one open pull request: one that is opened again beside it stays closed here. */
 async function stateOf(tx: Tx, { row }: LoadedPullRequest, { state }: ProviderPullRequest) {
