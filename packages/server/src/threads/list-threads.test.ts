@@ -21,9 +21,8 @@ async function newCaller() {
   const call = (method: string, path: string, body?: unknown) => s.call(method, path, body, { key });
   const newProject = async (): Promise<string> =>
     (await ok(call('POST', '/api/projects', { name: 'p' }))).project.id;
-  const newThread = async (projectId: string, title?: string): Promise<string> =>
-    (await ok(call('POST', '/api/threads', { projectId, ...(title === undefined ? {} : { title }) }))).thread
-      .id;
+  const newThread = async (projectId: string, title?: string, taskId?: string): Promise<string> =>
+    (await ok(call('POST', '/api/threads', { projectId, title, taskId }))).thread.id;
   const list = (filters: Record<string, string>) =>
     call('GET', `/api/threads?${new URLSearchParams(filters).toString()}`);
   const found = async (filters: Record<string, string>): Promise<string[]> =>
@@ -33,13 +32,14 @@ async function newCaller() {
 type Caller = Awaited<ReturnType<typeof newCaller>>;
 
 describe('200', () => {
-  test('by who made them, by a part of the title, and by all filters together', async () => {
+  test('by task, by who made them, by a part of the title, and by all filters together', async () => {
     const { cookie, account, call, newProject, newThread, found } = await newCaller();
     const me = (await s.call('GET', '/api/session', undefined, { cookie })).body.user.id as string;
     const [project, other] = [await newProject(), await newProject()];
+    const { task } = await ok(call('POST', '/api/tasks', { projectId: project, title: 'x' }));
     const bySession = async (projectId: string, title: string): Promise<string> =>
       (await ok(s.call('POST', '/api/threads', { projectId, title }, { cookie }))).thread.id;
-    const a = await newThread(project, 'Alpha BETA');
+    const a = await newThread(project, 'Alpha BETA', task.id);
     const b = await newThread(project, '100% beta_test');
     const c = await bySession(project, 'Gamma');
     const d = await bySession(other, 'Delta beta');
@@ -48,6 +48,9 @@ describe('200', () => {
     const all = [e, d, c, b, a];
     const rows: [Record<string, string>, string[]][] = [
       [{}, all],
+      [{ taskId: task.id }, [a]],
+      [{ taskId: task.id, createdByUserId: me }, []],
+      [{ taskId: newId('task') }, []],
       [{ createdByUserId: me }, [d, c]],
       [{ createdByUserId: account.id }, [e, b, a]],
       [{ createdByAutomation: 'false' }, all],
@@ -170,6 +173,7 @@ describe('400', () => {
     ['pullRequestState=draft', '/query/pullRequestState'],
     ['pullRequestState=', '/query/pullRequestState'],
     ['repositoryId=', '/query/repositoryId'],
+    ['taskId=', '/query/taskId'],
     ['automationId=', '/query/automationId'],
     ['createdByUserId=', '/query/createdByUserId'],
     ['tasks=x', '/query/tasks'],
