@@ -3,7 +3,8 @@ import { dirname } from 'node:path';
 import { serveAgent, type Turn } from './acp.ts';
 import { DraftTree, insideOf } from './draft-tree.ts';
 import { applyEnvelope, isEnvelope } from './envelope.ts';
-import { fenced, fencesOf } from './fences.ts';
+import { fenced } from './fences.ts';
+import { scriptOf } from './script.ts';
 import { runShell } from './shell.ts';
 import { applyUnifiedDiff, parseUnifiedDiff } from './unified-diff.ts';
 
@@ -30,12 +31,11 @@ interface Block {
 }
 
 function blocksOf(prompt: string): Block[] {
-  return fencesOf(prompt).flatMap(({ info, content }): Block[] => {
-    const path = /^file\s+(.+)$/s.exec(info)?.[1];
-    if (info === 'sh') return [{ name: 'sh', run: (turn, number) => shell(turn, content, number) }];
-    if (info === 'patch') return [{ name: 'patch', run: () => patch(content) }];
-    if (path !== undefined) return [{ name: `file ${path}`, run: () => write(path, content) }];
-    return [];
+  return scriptOf(prompt).map((step): Block => {
+    const { content } = step;
+    if (step.kind === 'sh') return { name: 'sh', run: (turn, number) => shell(turn, content, number) };
+    if (step.kind === 'patch') return { name: 'patch', run: () => patch(content) };
+    return { name: `file ${step.path}`, run: () => write(step.path, content) };
   });
 }
 

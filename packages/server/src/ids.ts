@@ -38,7 +38,8 @@ export type IdPrefix =
   | 'cmt'
   | 'pr'
   | 'rvl'
-  | 'task';
+  | 'task'
+  | 'pass';
 
 const random = Buffer.alloc(8 * 1024);
 let used = random.length;

@@ -2,6 +2,7 @@ export { acceptMessage } from './accept-message.ts';
 export { recordSystemMessage } from './record-system-message.ts';
 export { ClientMessageId, Content, Message, MESSAGE_COLUMNS, messageView, ModelId } from './schemas.ts';
 export {
+  assignRun,
   insertReply,
   messagesToDeliver,
   moveToRun,

@@ -89,21 +89,25 @@ async function messagesOf(
   run: RunRow,
 ): Promise<Pick<MessageRow, 'content' | 'attachments' | 'sequence'>[]> {
   if (run.message_id === null) return [];
+  const isRetry = run.kind === 'retry';
   const last = ctx.db
     .selectFrom('messages')
-    .select(run.kind === 'retry' ? 'run_id' : 'id')
+    .select(isRetry ? 'run_id' : 'id')
     .where('id', '=', run.message_id);
   return ctx.db
     .selectFrom('messages')
     .select(['content', 'attachments', 'sequence'])
     .where('thread_id', '=', run.thread_id)
-    .where('role', '=', 'user')
-    .where(run.kind === 'retry' ? 'run_id' : 'id', '=', last)
+    .where('role', 'in', isRetry ? ['user'] : ['user', 'system'])
+    .where(isRetry ? 'run_id' : 'id', '=', last)
     .orderBy('sequence')
     .execute();
 }
 
-/** The thread's last messages before one (null: all), oldest first; the oldest of many are left out. */
+/**
+ * The thread's last messages before one (null: all), oldest first; the oldest of many are left out. What the
+ * service has told an agent counts as a user's.
+ */
 async function historyBefore(
   ctx: Context,
   run: RunRow,
@@ -113,7 +117,7 @@ async function historyBefore(
     .selectFrom('messages')
     .select(['role', 'content'])
     .where('thread_id', '=', run.thread_id)
-    .where('role', 'in', ['user', 'assistant']);
+    .where((eb) => eb.or([eb('role', '!=', 'system'), eb('run_id', 'is not', null)]));
   if (sequence !== null) query = query.where('sequence', '<', sequence);
   const newest = await query.orderBy('sequence', 'desc').limit(HISTORY_MESSAGES).execute();
   const kept: { role: 'user' | 'assistant'; content: string }[] = [];
@@ -121,7 +125,7 @@ async function historyBefore(
   for (const { role, content } of newest) {
     room -= content.length;
     if (room < 0) break;
-    kept.unshift({ role: role as 'user' | 'assistant', content });
+    kept.unshift({ role: role === 'assistant' ? role : 'user', content });
   }
   return kept;
 }

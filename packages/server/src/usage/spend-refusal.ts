@@ -1,8 +1,9 @@
 import type { Db } from '../db/database.ts';
 import type { RunRow } from '../db/schema.ts';
+import type { Tx } from '../db/transaction.ts';
 import type { FileConfig } from '../config-file.ts';
 import { dearestRates, pricesOf } from './prices.ts';
-import { isReached, readLimits, scopeIds } from './spending.ts';
+import { isReached, readThreadLimits, scopeIds } from './spending.ts';
 
 /**
  * The refusal of a run, before it starts, whose limit leaves it nothing to spend; null where its model is
@@ -10,13 +11,13 @@ import { isReached, readLimits, scopeIds } from './spending.ts';
  * as one that costs.
  */
 export async function spendRefusal(
-  db: Db,
-  run: Pick<RunRow, 'id' | 'org_id' | 'project_id' | 'thread_id' | 'agent' | 'model_id'>,
+  db: Db | Tx['db'],
+  run: Pick<RunRow, 'org_id' | 'project_id' | 'thread_id' | 'agent' | 'model_id'>,
   config?: Pick<FileConfig, 'prices' | 'providers'>,
 ): Promise<{ code: 'spend_limit_reached'; message: string } | null> {
   if (run.agent === 'scripted' || run.model_id === 'scripted' || (config && isFree(config, run.model_id)))
     return null;
-  const now = await readLimits(db, run.id);
+  const now = await readThreadLimits(db, run.thread_id);
   if (!now?.limits.length) return null;
   const ids = scopeIds(run);
   const rows = await db

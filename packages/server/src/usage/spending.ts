@@ -1,7 +1,7 @@
 /** The limits of what a run may spend: its thread's, its project's and its organization's. */
 import { sql } from 'kysely';
 import type { Db } from '../db/database.ts';
-import type { RunRow } from '../db/schema.ts';
+import type { RunRow, StoredSettings } from '../db/schema.ts';
 import type { Tx } from '../db/transaction.ts';
 import { resolveSettings } from '../settings/index.ts';
 
@@ -47,17 +47,40 @@ export async function readLimits(db: Db | Tx['db'], runId: string) {
     ])
     .where('r.id', '=', runId)
     .executeTakeFirst();
-  if (!row) return null;
+  return row ? { ...row, limits: limitsIn(row) } : null;
+}
+
+/** The same limits of a thread, before a run. */
+export async function readThreadLimits(db: Db | Tx['db'], threadId: string) {
+  const row = await db
+    .selectFrom('threads as t')
+    .innerJoin('projects as p', 'p.id', 't.project_id')
+    .innerJoin('organizations as o', 'o.id', 't.org_id')
+    .select([
+      't.spend_limit_micros',
+      'p.settings as own',
+      'o.settings as organization',
+      sql<string>`to_char(now() at time zone 'UTC', 'YYYY-MM')`.as('period'),
+    ])
+    .where('t.id', '=', threadId)
+    .executeTakeFirst();
+  return row ? { period: row.period, limits: limitsIn(row) } : null;
+}
+
+interface Limiting {
+  spend_limit_micros: number | null;
+  own: StoredSettings;
+  organization: StoredSettings;
+}
+
+function limitsIn(row: Limiting): Limit[] {
   const { budgetMicros, organizationBudgetMicros } = resolveSettings(row.own, row.organization);
   const all: [Limit['scope'], number | null][] = [
     ['thread', row.spend_limit_micros],
     ['project', budgetMicros],
     ['organization', organizationBudgetMicros],
   ];
-  return {
-    ...row,
-    limits: all.flatMap(([scope, micros]): Limit[] => (micros === null ? [] : [{ scope, micros }])),
-  };
+  return all.flatMap(([scope, micros]): Limit[] => (micros === null ? [] : [{ scope, micros }]));
 }
 
 export const scopeIds = (of: Scoped): Record<Limit['scope'], string> => ({

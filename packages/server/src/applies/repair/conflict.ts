@@ -21,7 +21,7 @@ export async function conflictOutcome(
   if (apply.conflict_resolution === 'manual' || apply.resolutions.length > 0) return conflicted(null);
   if (exhausted !== null) return conflicted(exhausted);
   const failures = apply.repairs.flatMap((repair) => repair.error ?? []);
-  const agent = await repairAgent(ctx, apply, conflicts, failures);
+  const agent = await repairAgent(ctx.db, apply, conflicts, failures);
   if (agent) return { event: 'repair', conflicts, ...agent };
   return conflicted(
     "not_configured: No agent is configured that repairs conflicts. Configure a model, set the app's metadata headrace.repairScript, or resolve them by another apply with expectedHeadSourceId and resolutions.",

@@ -1,5 +1,6 @@
 /** Chooses the agent that repairs the conflicts of a merge, and writes its prompt. */
-import type { Context } from '../../context.ts';
+import type { Db } from '../../db/database.ts';
+import type { Tx } from '../../db/transaction.ts';
 import { effectiveSettings } from '../../settings/index.ts';
 
 const SCRIPT = 'headrace.repairScript';
@@ -14,18 +15,18 @@ interface RepairAgent {
  * it. `failures` says why earlier candidates were refused.
  */
 export async function repairAgent(
-  ctx: Context,
+  db: Db | Tx['db'],
   of: { thread_id: string; project_id: string },
   conflicts: string[],
   failures: string[],
 ): Promise<RepairAgent | null> {
-  const { model_id: own, metadata } = await ctx.db
+  const { model_id: own, metadata } = await db
     .selectFrom('threads as t')
     .innerJoin('projects as p', 'p.id', 't.project_id')
     .select(['t.model_id', 'p.metadata'])
     .where('t.id', '=', of.thread_id)
     .executeTakeFirstOrThrow();
-  const modelId = own ?? (await effectiveSettings(ctx.db, of)).modelId;
+  const modelId = own ?? (await effectiveSettings(db, of)).modelId;
   if (modelId !== 'scripted') return { modelId, prompt: instructions(conflicts, failures) };
   const script = metadata[SCRIPT];
   return script ? { modelId, prompt: asMessage(script) } : null;

@@ -82,7 +82,7 @@ async function settleConflicts(
   });
   const agent =
     row.branch_update!.conflictResolution === 'agent' && keptAside.length === 0
-      ? await repairAgent(ctx, row, files, [])
+      ? await repairAgent(ctx.db, row, files, [])
       : null;
   await transaction(ctx, async (tx) => {
     const locked = await lockUpdate(tx, at);
