@@ -24,8 +24,8 @@ export interface JobKinds {
   'pull-request.reply': { pullRequestId: string; tries?: number };
   /** Reads the repositories of an installation. */
   'scm.sync': { installationId: string };
-  /** Something moved in a repository, or at its pull request `number` alone: what it concerns is looked at. */
-  'scm.look-repository': { repositoryId: string; number?: number };
+  /** Something moved in a repository, or at some of its pull requests alone: what it concerns is looked at. */
+  'scm.look-repository': { repositoryId: string; number?: number; commitSha?: string; branch?: string };
   'scm.maintain-repository': { repositoryId: string };
 }
 export type JobKind = keyof JobKinds;

@@ -1,7 +1,7 @@
 import type { PullRequestRow } from '../db/schema.ts';
 import type { Tx } from '../db/transaction.ts';
 import { enqueueUnlessWaiting } from '../jobs/enqueue.ts';
-import { findOpen } from './store.ts';
+import { findOpen, findUnmerged } from './store.ts';
 
 /** What works on a pull request's branch: one at a time. */
 export const pullRequestKey = (id: string) => `pull-request:${id}`;
@@ -17,6 +17,15 @@ export const enqueueSync = (
     { pullRequestId: row.id },
     { key: pullRequestKey(row.id), turnOf: row },
   );
+
+/** Those of a repository that something moved at, by their number or their head. */
+export async function enqueueSyncs(
+  tx: Tx,
+  repositoryId: string,
+  of: { number: number } | { commitSha: string },
+): Promise<void> {
+  for (const row of await findUnmerged(tx.db, repositoryId, of)) await enqueueSync(tx, row);
+}
 
 /** The latest source of a thread has moved: its open pull request follows. */
 export async function followSource(tx: Tx, threadId: string): Promise<void> {

@@ -3,7 +3,7 @@ export { cancelPullRequestWork } from './cancel-work.ts';
 export { changePullRequest, recordPullRequest } from './change-pull-request.ts';
 export type { PullRequestChange } from './change-pull-request.ts';
 export { endLoopsOf } from './end-loops.ts';
-export { enqueueSync, followSource } from './enqueue-sync.ts';
+export { enqueueSync, enqueueSyncs, followSource } from './enqueue-sync.ts';
 export { ListedPullRequest, PullRequest } from './schemas.ts';
 export { loopAfter, loopAfterFault, loopAfterLook, loopAfterRefusal, newLoop } from './loop-state.ts';
 export type { LoopAct, LoopChange, LoopLook, PassOutcome } from './loop-state.ts';

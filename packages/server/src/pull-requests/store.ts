@@ -111,6 +111,22 @@ export async function findByNumber(
     .execute();
 }
 
+/** Those that are not merged, by their number or their head. */
+export async function findUnmerged(
+  db: Reader,
+  repositoryId: string,
+  of: { number: number } | { commitSha: string },
+): Promise<Pick<PullRequestRow, 'id' | 'org_id' | 'project_id'>[]> {
+  const query = db
+    .selectFrom('pull_requests')
+    .select(['id', 'org_id', 'project_id'])
+    .where('repository_id', '=', repositoryId)
+    .where('state', '!=', 'merged');
+  return 'number' in of
+    ? query.where('number', '=', of.number).execute()
+    : query.where('head_sha', '=', of.commitSha).execute();
+}
+
 /** How many a thread has had. */
 export async function countPullRequests(db: Reader, threadId: string): Promise<number> {
   const { count } = await db

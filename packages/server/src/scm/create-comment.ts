@@ -2,10 +2,10 @@ import { invalid } from '../http/errors.ts';
 import { write } from '../http/operation.ts';
 import { Ok } from '../http/schemas.ts';
 import { newId } from '../ids.ts';
+import { enqueueSyncs } from '../pull-requests/index.ts';
 import { actorName } from './actor-name.ts';
 import { loadComment } from './comments.ts';
 import { numberOf, requirePull } from './local-pulls.ts';
-import { lookSoon } from './look-soon.ts';
 import { Comment, NewComment } from './schemas.ts';
 import { insertLocalComment } from './store.ts';
 import { commentView } from './view.ts';
@@ -39,7 +39,7 @@ export const createComment = write({
       author: await actorName(tx.db, principal),
       author_id: principal.actorId,
     });
-    await lookSoon(tx, repository, of.number);
+    await enqueueSyncs(tx, repository.id, of);
     return { status: 201, body: { ok: true, comment: commentView(row) } };
   },
 });

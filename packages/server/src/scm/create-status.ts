@@ -1,8 +1,8 @@
 import { write } from '../http/operation.ts';
 import { Ok } from '../http/schemas.ts';
 import { newId } from '../ids.ts';
+import { enqueueSyncs } from '../pull-requests/index.ts';
 import { requireCommit } from './commits.ts';
-import { lookSoon } from './look-soon.ts';
 import { openHosted, requireHosted } from './open-repository.ts';
 import { loadRepository } from './policy.ts';
 import { NewStatus, Status } from './schemas.ts';
@@ -42,7 +42,7 @@ export const createStatus = write({
       log: body.log ?? null,
       created_by: principal.actorId,
     });
-    await lookSoon(tx, repository);
+    await enqueueSyncs(tx, repository.id, { commitSha: params.commitSha! });
     return { status: 201, body: { ok: true, status: statusView(row) } };
   },
 });

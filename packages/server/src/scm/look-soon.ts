@@ -1,22 +1,20 @@
 import type { RepositoryRow } from '../db/schema.ts';
 import type { Tx } from '../db/transaction.ts';
 import { enqueueUnlessWaiting } from '../jobs/enqueue.ts';
+import type { Moved } from './provider.ts';
 
-/**
- * Something moved in a repository, or at one pull request of it alone: it is looked at soon, once for all that
- * moves until then.
- */
+/** Something moved in a repository: it is looked at soon, once for all that moves alike until then. */
 export const lookSoon = (
   tx: Tx,
   { id, org_id }: Pick<RepositoryRow, 'id' | 'org_id'>,
-  number?: number,
+  moved: Moved = {},
 ): Promise<void> =>
   enqueueUnlessWaiting(
     tx,
     'scm.look-repository',
-    number === undefined ? { repositoryId: id } : { repositoryId: id, number },
+    { repositoryId: id, ...moved },
     {
-      key: number === undefined ? `look:${id}` : `look:${id}:${number}`,
+      key: ['look', id, ...Object.values(moved)].join(':'),
       turnOf: { org_id, project_id: id },
     },
   );

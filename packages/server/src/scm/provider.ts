@@ -123,6 +123,22 @@ export class ProviderError extends Error {
   }
 }
 
+/** What moved in a repository; a field that is undefined says nothing. */
+export interface Moved {
+  /** At one pull request alone. */
+  number?: number;
+  /** At those with this commit as their head. */
+  commitSha?: string;
+  /** At those from or to this branch. */
+  branch?: string;
+}
+
+interface WebhookRepository {
+  externalId: string;
+  /** Where all is empty, anything may have moved. */
+  moved: Moved[];
+}
+
 export interface Provider {
   readonly capabilities: {
     /** Repositories, statuses, pull requests and comments are made and changed here. */
@@ -212,12 +228,9 @@ export interface Provider {
     issue: { fullName: string; number: number },
     body: string,
   ): Promise<void>;
-  /**
-   * What a verified delivery says may have changed: repositories by external id, with numbers of pull requests
-   * where known; null: of no interest.
-   */
+  /** What a verified delivery says may have changed; null: of no interest. */
   readWebhook(
     headers: Record<string, string | string[] | undefined>,
     body: Buffer,
-  ): { repositories: { externalId: string; pullRequest: number | null }[]; isInstallation: boolean } | null;
+  ): { repository: WebhookRepository | null; isInstallation: boolean } | null;
 }

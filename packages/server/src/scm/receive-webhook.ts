@@ -45,20 +45,18 @@ export const receiveWebhook = plain({
       if (!(await takeDelivery(tx, installation.id, deliveryId))) return false;
       await noteWebhook(tx, installation.id);
       if (hint?.isInstallation) await syncSoon(tx, installation);
-      const named = [...new Set(hint?.repositories.map(({ externalId }) => externalId))];
-      if (named.length === 0) return true;
-      const repositories = await tx.db
+      if (!hint?.repository) return true;
+      const { externalId, moved } = hint.repository;
+      const repository = await tx.db
         .selectFrom('repositories')
-        .select(['id', 'org_id', 'external_id'])
+        .select(['id', 'org_id'])
         .where('org_id', '=', installation.org_id)
         .where('provider', '=', installation.provider)
         .where('base_url', '=', installation.base_url ?? '')
-        .where('external_id', 'in', named)
+        .where('external_id', '=', externalId)
         .where('deleted_at', 'is', null)
-        .execute();
-      for (const repository of repositories)
-        for (const { externalId, pullRequest } of hint!.repositories)
-          if (externalId === repository.external_id) await lookSoon(tx, repository, pullRequest ?? undefined);
+        .executeTakeFirst();
+      if (repository) for (const one of moved.length ? moved : [{}]) await lookSoon(tx, repository, one);
       return true;
     });
     return { status: 202, body: { ok: true, duplicate: !isFirst } };

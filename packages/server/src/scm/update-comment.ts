@@ -1,8 +1,8 @@
 import { write } from '../http/operation.ts';
 import { Ok } from '../http/schemas.ts';
+import { enqueueSyncs } from '../pull-requests/index.ts';
 import { loadComment } from './comments.ts';
 import { numberOf, requirePull } from './local-pulls.ts';
-import { lookSoon } from './look-soon.ts';
 import { Comment, CommentChange } from './schemas.ts';
 import { saveLocalComment } from './store.ts';
 import { commentView } from './view.ts';
@@ -20,7 +20,7 @@ export const updateComment = write({
     const of = { repositoryId: repository.id, number: numberOf(params) };
     const before = await loadComment(tx, of, params.commentId!);
     const row = await saveLocalComment(tx, before.id, { resolved: body.resolved ?? before.resolved });
-    await lookSoon(tx, repository, of.number);
+    await enqueueSyncs(tx, repository.id, of);
     return { status: 200, body: { ok: true, comment: commentView(row) } };
   },
 });

@@ -11,29 +11,38 @@ const read = (event: string, payload: unknown, type = 'application/json') =>
     ),
   );
 const repository = { id: 7 };
-const of = (...numbers: (number | null)[]) => ({
-  repositories: numbers.map((pullRequest) => ({ externalId: '7', pullRequest })),
-  isInstallation: false,
-});
+const of = (...moved: object[]) => ({ repository: { externalId: '7', moved }, isInstallation: false });
+const sha = 'a'.repeat(40);
 
 test.each([
-  ['push', { repository }, of(null)],
-  ['pull_request', { repository, pull_request: { number: 3 } }, of(3)],
-  ['pull_request_review', { repository, pull_request: { number: 3 } }, of(3)],
-  ['issue_comment', { repository, issue: { number: 4, pull_request: {} } }, of(4)],
-  ['issue_comment', { repository, issue: { number: 4 } }, of(null)],
-  ['check_run', { repository, check_run: { pull_requests: [{ number: 1 }, { number: 2 }] } }, of(1, 2)],
-  ['status', { repository, sha: 'x' }, of(null)],
-  ['repository', { repository, action: 'renamed' }, { ...of(null), isInstallation: true }],
-  ['installation', { action: 'deleted' }, { repositories: [], isInstallation: true }],
-  ['push', {}, { repositories: [], isInstallation: false }],
+  ['push', { repository, ref: 'refs/heads/a/b' }, of({ branch: 'a/b' })],
+  ['push', { repository, ref: 'refs/tags/v1' }, of()],
+  ['pull_request', { repository, pull_request: { number: 3 } }, of({ number: 3 })],
+  ['pull_request_review', { repository, pull_request: { number: 3 } }, of({ number: 3 })],
+  ['pull_request_review_comment', { repository, pull_request: { number: 3 } }, of({ number: 3 })],
+  ['pull_request_review_thread', { repository, pull_request: { number: 3 } }, of({ number: 3 })],
+  ['issue_comment', { repository, issue: { number: 4, pull_request: {} } }, of({ number: 4 })],
+  ['issue_comment', { repository, issue: { number: 4 } }, { repository: null, isInstallation: false }],
+  [
+    'check_run',
+    { repository, check_run: { head_sha: sha, pull_requests: [{ number: 1 }, { number: 2 }] } },
+    of({ number: 1 }, { number: 2 }),
+  ],
+  ['check_run', { repository, check_run: { head_sha: sha, pull_requests: [] } }, of({ commitSha: sha })],
+  ['check_suite', { repository, check_suite: { head_sha: sha } }, of({ commitSha: sha })],
+  ['workflow_run', { repository, workflow_run: { head_sha: sha } }, of({ commitSha: sha })],
+  ['status', { repository, sha }, of({ commitSha: sha })],
+  ['status', { repository, sha: 'x' }, of()],
+  ['repository', { repository, action: 'renamed' }, { ...of(), isInstallation: true }],
+  ['installation', { action: 'deleted' }, { repository: null, isInstallation: true }],
+  ['push', {}, { repository: null, isInstallation: false }],
   ['ping', { repository }, null],
   ['star', { repository }, null],
   ['push', null, null],
   [
     'pull_request',
     { repository: { id: '7; drop' }, pull_request: { number: -1 } },
-    { repositories: [], isInstallation: false },
+    { repository: null, isInstallation: false },
   ],
 ])('%s %j', (event, payload, hint) => {
   expect(read(event, payload)).toEqual(hint);

@@ -1,5 +1,6 @@
 /** What a delivery of GitHub may be about. Nothing in it is believed: it only says where to look. */
-import type { Provider } from '../provider.ts';
+import { isCommitId } from '../../git/ref-names.ts';
+import type { Moved, Provider } from '../provider.ts';
 
 const OF_INSTALLATION = new Set([
   'installation',
@@ -34,13 +35,10 @@ export const readWebhook: Provider['readWebhook'] = (headers, body) => {
   const payload = payloadOf(headers, body);
   if (!payload) return null;
   const id = (payload['repository'] as Value)?.['id'];
-  if (!Number.isSafeInteger(id)) return { repositories: [], isInstallation };
-  const externalId = String(id);
-  const numbers = numbersOf(payload);
-  return {
-    repositories: (numbers.length ? numbers : [null]).map((pullRequest) => ({ externalId, pullRequest })),
-    isInstallation,
-  };
+  const issue = payload['issue'] as Value;
+  const isOfIssue = issue !== undefined && !issue['pull_request'];
+  if (!Number.isSafeInteger(id) || isOfIssue) return { repository: null, isInstallation };
+  return { repository: { externalId: String(id), moved: movedIn(payload) }, isInstallation };
 };
 
 /** GitHub sends JSON, or a form with JSON in it, as the hook is set. */
@@ -55,14 +53,19 @@ function payloadOf(headers: Record<string, unknown>, body: Buffer): Record<strin
   }
 }
 
-function numbersOf(payload: Record<string, unknown>): number[] {
-  const issue = payload['issue'] as Value;
+/** The pull requests that it names, else those of its commit or branch. */
+function movedIn(payload: Record<string, unknown>): Moved[] {
   const checked = (payload['check_run'] ?? payload['check_suite'] ?? payload['workflow_run']) as Value;
   const several = Array.isArray(checked?.['pull_requests']) ? (checked['pull_requests'] as Value[]) : [];
-  const candidates = [
+  const numbers = [
     (payload['pull_request'] as Value)?.['number'],
-    issue?.['pull_request'] ? issue['number'] : undefined,
+    (payload['issue'] as Value)?.['number'],
     ...several.slice(0, MAX_NUMBERS).map((one) => one?.['number']),
-  ];
-  return candidates.filter((one): one is number => Number.isSafeInteger(one) && (one as number) > 0);
+  ].filter((one): one is number => Number.isSafeInteger(one) && (one as number) > 0);
+  if (numbers.length) return numbers.map((number) => ({ number }));
+  // A check of a pull request from elsewhere names none, and a status never does.
+  const commitSha = checked?.['head_sha'] ?? payload['sha'];
+  if (typeof commitSha === 'string' && isCommitId(commitSha)) return [{ commitSha }];
+  const [, branch] = /^refs\/heads\/(.{1,255})$/.exec(String(payload['ref'])) ?? [];
+  return branch === undefined ? [] : [{ branch }];
 }

@@ -1,4 +1,5 @@
 import { sql } from 'kysely';
+import type { RawBuilder } from 'kysely';
 import type { Context } from '../../context.ts';
 import type { RepositoryRow } from '../../db/schema.ts';
 import { transaction } from '../../db/transaction.ts';
@@ -17,37 +18,38 @@ const findLocal = (ctx: Context, id: string): Promise<RepositoryRow | undefined>
     .where('deleted_at', 'is', null)
     .executeTakeFirst();
 
-/** What another look has noted of a push before the push itself asked for one. */
-const EARLIER_MS = 30_000;
-
 /**
  * Which pull requests something may have moved at. In a repository of ours they follow their branches first,
- * and it is those that changed: each push would have a thousand others looked at.
+ * and it is those whose records say something else: each push would have a thousand others looked at.
  */
 export async function lookAtRepository(
   ctx: Context,
   { payload, enqueuedAt }: Pick<Job<'scm.look-repository'>, 'payload' | 'enqueuedAt'>,
 ): Promise<number[] | 'all'> {
-  if (payload.number !== undefined) return [payload.number];
-  const repository = await findLocal(ctx, payload.repositoryId);
+  const { repositoryId, number, commitSha, branch } = payload;
+  if (number !== undefined) return [number];
+  if (commitSha !== undefined) return numbersOf(ctx, repositoryId, sql`p.head_sha = ${commitSha}`);
+  if (branch !== undefined) return numbersOf(ctx, repositoryId, sql`${branch} in (p.head_ref, p.base_ref)`);
+  const repository = await findLocal(ctx, repositoryId);
   if (!repository) return 'all';
   await refreshLocalPullRequests(ctx, repository);
   await maintainSoon(ctx, repository);
-  return changedSince(ctx, repository, enqueuedAt);
+  // Its settings decide what is required of all.
+  return repository.updated_at >= enqueuedAt ? 'all' : numbersOf(ctx, repositoryId, isUnlikeRecord);
 }
 
-async function changedSince(ctx: Context, { id }: RepositoryRow, time: Date): Promise<number[] | 'all'> {
-  const since = new Date(time.getTime() - EARLIER_MS);
-  const { rows } = await sql<{ number: number | null }>`
-    select null::bigint as number from repositories where id = ${id} and updated_at >= ${since}
-    union all
-    select p.number from local_pull_requests p where p.repository_id = ${id} and (p.updated_at >= ${since} or exists (
-      select from commit_statuses s where s.repository_id = p.repository_id and s.commit_sha = p.head_sha and s.created_at >= ${since}))`.execute(
-    ctx.db,
-  );
-  const numbers = rows.map(({ number }) => number).filter((number) => number !== null);
-  return numbers.length === rows.length ? numbers : 'all';
+/** Of open and closed pull requests that threads have. */
+async function numbersOf(ctx: Context, repositoryId: string, which: RawBuilder<unknown>): Promise<number[]> {
+  const { rows } = await sql<{ number: number }>`
+    select distinct p.number from pull_requests p
+    where p.repository_id = ${repositoryId} and p.state <> 'merged' and ${which}`.execute(ctx.db);
+  return rows.map(({ number }) => number);
 }
+
+const isUnlikeRecord = sql`exists (
+  select from local_pull_requests l where l.repository_id = p.repository_id and l.number = p.number
+    and (l.state, l.draft, l.title, l.body, l.head_sha, l.base_ref, l.mergeable)
+      is distinct from (p.state, p.draft, p.title, p.body, p.head_sha, p.base_ref, p.scm_summary->>'mergeable'))`;
 
 /** git's files of the repository are joined later, where they have become many. */
 async function maintainSoon(ctx: Context, repository: RepositoryRow): Promise<void> {
