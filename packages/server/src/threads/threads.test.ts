@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { expectStatus, newAccount, signedIn, tenant } from '../accounts/callers.fixture.ts';
+import { newAccount, signedIn, tenant } from '../accounts/callers.fixture.ts';
 import { startTestServer } from '../service.fixture.ts';
 import type { TestServer } from '../service.fixture.ts';
 import { newApp, newBench, ok, refusal, sh, until } from './threads.fixture.ts';
