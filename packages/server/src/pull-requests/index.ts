@@ -5,8 +5,10 @@ export type { PullRequestChange } from './change-pull-request.ts';
 export { endLoopsOf } from './end-loops.ts';
 export { enqueueSync, enqueueSyncs, followSource } from './enqueue-sync.ts';
 export { ListedPullRequest, PullRequest } from './schemas.ts';
-export { loopAfter, loopAfterFault, loopAfterLook, loopAfterRefusal, newLoop } from './loop-state.ts';
-export type { LoopAct, LoopChange, LoopLook, PassOutcome } from './loop-state.ts';
+export { loopAfterLook } from './loop-looks.ts';
+export type { LoopAct, LoopLook, PassOutcome } from './loop-looks.ts';
+export { loopAfter, loopAfterFault, loopAfterRefusal, newLoop } from './loop-state.ts';
+export type { LoopChange } from './loop-state.ts';
 export { EVENT_OF, pushAfter, stateAfter } from './state.ts';
 export {
   countPullRequests,

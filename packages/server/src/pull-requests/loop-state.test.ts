@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
-import { loopAfter, newLoop } from './loop-state.ts';
-import type { LoopEvent } from './loop-state.ts';
+import { loopAfter, loopAfterFault, loopAfterRefusal, newLoop } from './loop-state.ts';
+import type { LoopEvent, LoopState } from './loop-state.ts';
+import { EVENT_ROWS, LOOP_TABLE } from './loop-table.ts';
 
 const CLEARED = { wait_until: null, blocked_reason: null, last_error_code: null, last_error_message: null };
 const now = new Date();
@@ -41,6 +42,92 @@ test.each<[LoopEvent, unknown[]]>([
   ['transfer', [{}, {}, ...STATUSES.slice(2).map(() => off('transferred'))]],
 ])('%s, from every status', (event, expected) => {
   expect(STATUSES.map((status) => loopAfter(status, event, now))).toEqual(expected);
+});
+
+const LOOP: LoopState = {
+  auto_merge: false,
+  status: 'observing',
+  disabled_by: null,
+  head_sha: 'a'.repeat(40),
+  last_processed_head_sha: null,
+  last_observed_at: null,
+  wait_until: null,
+  last_fix_run_id: null,
+  last_error_code: null,
+  last_error_message: null,
+  blocked_reason: null,
+  pass_count: 1,
+  operational_retry_count: 0,
+  status_since: now,
+  head_seen_at: now,
+  unknown_since: null,
+  refused_summary: null,
+};
+const enabled = STATUSES.slice(2) as LoopState['status'][];
+const FROM: Record<string, LoopState['status'][]> = {
+  any: ['disabled', ...enabled],
+  'any enabled': enabled,
+  'blocked, error': ['blocked', 'error'],
+  disabled: ['disabled'],
+  finalizing: ['finalizing'],
+  ready: ['ready'],
+};
+
+test.each(EVENT_ROWS.map((row) => [row.from, row.when, row] as const))('%s: %s', (_, __, row) => {
+  for (const status of FROM[row.from]!) {
+    const reason = status === 'blocked' ? 'no_change' : null;
+    const after = {
+      ...LOOP,
+      status,
+      blocked_reason: reason,
+      ...row.change({ ...LOOP, status, blocked_reason: reason }, now),
+    };
+    // What is in error fails on.
+    const to = row.to === 'same' || status === 'error' ? [status, row.to] : [row.to];
+    expect(to).toContain(after.status);
+    expect(after.blocked_reason !== null).toBe(after.status === 'blocked');
+    expect(after.last_error_code !== null).toBe(after.status === 'error' && row.when.includes('fails'));
+    if (after.blocked_reason && row.to === 'blocked') expect(row.also).toBe(`\`${after.blocked_reason}\``);
+  }
+});
+
+test('each line of the table is another one', () => {
+  const lines = LOOP_TABLE.map(({ from, when }) => `${from}: ${when}`);
+  expect(new Set(lines).size).toBe(lines.length);
+});
+
+const away = { code: 'unavailable', message: 'away' } as const;
+const inSeconds = (seconds: number) => new Date(now.getTime() + seconds * 1_000);
+
+test('a provider that fails is asked again after 30, 60 and 120 s, then every 300 s', () => {
+  let loop = { ...LOOP, enabled: true, status: 'ready' as LoopState['status'] };
+  const seen = Array.from({ length: 6 }, () => {
+    loop = { ...loop, ...loopAfterFault(loop, away, now) };
+    return [loop.status, loop.operational_retry_count, loop.last_error_code, loop.wait_until];
+  });
+  expect(seen).toEqual([
+    ['ready', 1, null, inSeconds(30)],
+    ['ready', 2, null, inSeconds(60)],
+    ['ready', 3, null, inSeconds(120)],
+    ['error', 3, 'unavailable', inSeconds(300)],
+    ['error', 3, 'unavailable', inSeconds(300)],
+    ['error', 3, 'unavailable', inSeconds(300)],
+  ]);
+  expect(loopAfterFault({ ...LOOP, enabled: false, status: 'disabled' }, away, now)).toEqual({});
+  expect(loopAfterFault(null, away, now)).toEqual({});
+});
+
+test('only a merge of its own is refused, and a conflict is for the next look', () => {
+  const refusal = { now, reason: 'protected', summary: null };
+  const finalizing = { ...LOOP, status: 'finalizing' as const };
+  expect(loopAfterRefusal(LOOP, refusal)).toEqual({});
+  expect(loopAfterRefusal(finalizing, { ...refusal, reason: 'conflicting' })).toEqual({});
+  expect(loopAfterRefusal(finalizing, refusal)).toMatchObject({
+    status: 'blocked',
+    blocked_reason: 'merge_refused',
+    last_processed_head_sha: LOOP.head_sha,
+    wait_until: inSeconds(900),
+  });
 });
 
 test('a new pull request has the loop that its caller asks for, else that of the settings', () => {

@@ -1,4 +1,5 @@
 import Type from 'typebox';
+import type { Static } from 'typebox';
 import { requirePermissions } from '../http/authorize.ts';
 import { write } from '../http/operation.ts';
 import { Body, Ok } from '../http/schemas.ts';
@@ -11,6 +12,22 @@ import { loopAfter, loopAfterChoice } from './loop-state.ts';
 import type { LoopChange } from './loop-state.ts';
 import { PullRequest } from './schemas.ts';
 import { pullRequestView } from './view.ts';
+import type { LoadedPullRequest } from './view.ts';
+
+const Choice = Body({ enabled: Type.Optional(Type.Boolean()), autoMerge: Type.Optional(Type.Boolean()) });
+type Asked = Static<typeof Choice>;
+
+/** What the caller asks for; the choice to merge is one of the loop as it is by then. */
+function changeOf({ row, loop }: LoadedPullRequest, { enabled, autoMerge }: Asked): LoopChange {
+  const switched =
+    enabled === undefined ? {} : loopAfter(loop?.status ?? null, enabled ? 'enable' : 'switchOff');
+  if (autoMerge === undefined) return switched;
+  const unresolvedCount = row.scm_summary?.unresolvedCount ?? 0;
+  return {
+    ...switched,
+    ...loopAfterChoice(loop && { ...loop, ...switched }, autoMerge, { unresolvedCount }),
+  };
+}
 
 export const updateReviewLoop = write({
   name: 'pullRequests.updateReviewLoop',
@@ -19,26 +36,18 @@ export const updateReviewLoop = write({
     'Enabling needs an open pull request and switches `autoPush` on. With `autoMerge` the loop merges by itself; setting it to true also needs `repo:update`.',
   access: { permissions: ['thread:update'] },
   capability: 'sourceControl',
-  body: Body({ enabled: Type.Optional(Type.Boolean()), autoMerge: Type.Optional(Type.Boolean()) }),
+  body: Choice,
   responses: { 200: Ok({ pullRequest: PullRequest }) },
   before: async (call) => requirePermissions(call, call.body.autoMerge === true ? ['repo:update'] : []),
   async handle(tx, call) {
-    const { enabled, autoMerge } = call.body;
+    const { enabled } = call.body;
     const { thread, loaded } = await lockAsked(tx, call);
     if (enabled === true) {
       requireOpen(thread.thread, 'allowed');
       if (loaded.row.state !== 'open') throw notOpen();
       if (loaded.row.transferred_at !== null) throw isOthers();
     }
-    const status = loaded.loop?.status ?? null;
-    const change: LoopChange = {
-      ...(enabled === undefined ? {} : loopAfter(status, enabled ? 'enable' : 'switchOff')),
-      ...(autoMerge === undefined
-        ? {}
-        : loopAfterChoice(enabled === undefined ? loaded.loop : null, autoMerge, {
-            unresolvedCount: loaded.row.scm_summary?.unresolvedCount ?? 0,
-          })),
-    };
+    const change = changeOf(loaded, call.body);
     const changed = await changePullRequest(tx, loaded, enabled === true ? { auto_push: true } : {}, change);
     if (changed.loop?.enabled) await enqueueSync(tx, changed.row);
     return {

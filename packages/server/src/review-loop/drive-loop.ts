@@ -1,30 +1,140 @@
 /**
  * What a review loop does after a look: it reads what its next status depends on, and changes it in one
- * transaction. It reconciles from state, so that a look may come late, twice, or after a restart.
+ * transaction, together with what the status asks for. It reconciles from state, so that a look may come late,
+ * twice, or after a restart. What a pass quotes is read before that transaction, where there is to be one.
  */
 import { sql } from 'kysely';
+import type { Context } from '../context.ts';
 import { transaction } from '../db/transaction.ts';
+import type { Tx } from '../db/transaction.ts';
 import { changePullRequest, enqueueSync, loopAfterLook } from '../pull-requests/index.ts';
-import type { LoopChange } from '../pull-requests/index.ts';
+import type { LoopAct, LoopChange, PullRequestChange } from '../pull-requests/index.ts';
 import { effectiveSettings } from '../settings/index.ts';
 import { lockBoth } from '../sync/index.ts';
-import type { LoopDriver } from '../sync/index.ts';
+import type { Looked, LoopDriver } from '../sync/index.ts';
+import { changeThread } from '../threads/index.ts';
+import type { ThreadChange } from '../threads/index.ts';
+import { beginPass, retryPass } from './begin-pass.ts';
 import { readFacts } from './facts.ts';
+import type { Driving, Facts } from './facts.ts';
+import { mergeByItself } from './merge.ts';
+import type { Point } from './points.ts';
+import { refusalOf } from './refusal.ts';
+import { settleReplies } from './replies.ts';
+import { writePass } from './store.ts';
+import { readTold } from './told.ts';
+import type { Told } from './told.ts';
 
-export const driveLoop: LoopDriver = async (looked) => {
-  const { ctx, job, loaded: before } = looked;
-  const { reviewLoop: settings } = await effectiveSettings(ctx.db, before.row);
-  await transaction(ctx, async (tx) => {
-    await job.fence(tx);
-    const { thread, loaded } = await lockBoth(tx, { threadId: before.row.thread_id, id: before.row.id });
-    if (!thread || !loaded.loop?.enabled) return;
-    if (loaded.row.version !== before.row.version) return enqueueSync(tx, loaded.row);
-    const facts = await readFacts(tx, looked, { thread: thread.thread, loaded, settings });
-    const { change } = loopAfterLook(loaded.loop, facts);
-    await changePullRequest(tx, loaded, soon(change), change);
-  });
+/** What follows a step outside of its transaction. */
+type Next = { is: 'rest' } | { is: 'merge' } | { is: 'tell'; points: Point[] };
+
+type Step = ReturnType<typeof loopAfterLook>;
+
+interface Begun {
+  runId?: string | null;
+  pull?: PullRequestChange;
+  thread?: ThreadChange;
+}
+
+export const driveLoop: LoopDriver = async (looked, { mayBegin }) => {
+  const { reviewLoop: settings } = await effectiveSettings(looked.ctx.db, looked.loaded.row);
+  const by = { settings, mayBegin };
+  let next = await step(looked, by, null);
+  if (next.is === 'tell') next = await step(looked, by, await readTold(looked, next.points));
+  if (next.is === 'merge') await mergeByItself(looked);
 };
 
+/** One step of the loop, if the pull request is as it was looked at. `told`: what its next pass quotes. */
+const step = async (
+  looked: Looked,
+  by: Pick<Driving, 'settings' | 'mayBegin'>,
+  told: Told | null,
+): Promise<Next> =>
+  transaction(looked.ctx, async (tx) => {
+    const { job, loaded: before } = looked;
+    await job.fence(tx);
+    const { thread, loaded } = await lockBoth(tx, { threadId: before.row.thread_id, id: before.row.id });
+    const { row, loop } = loaded;
+    if (!thread || !loop?.enabled) return { is: 'rest' };
+    if (row.version !== before.row.version) {
+      await enqueueSync(tx, row);
+      return { is: 'rest' };
+    }
+    const at: Driving = { ...by, thread, row, loop };
+    const facts = await readFacts(tx, looked, at);
+    const { change, act } = await decide(tx, looked.ctx, at, facts);
+    if (act === 'pass' && told === null) return { is: 'tell', points: facts.points };
+    await settlePasses(tx, at, { facts, step: { change, act } });
+    const begun = await begin(tx, looked.ctx, { at, facts, act, told });
+    const after = { ...change, ...fixRun(at, facts, begun) };
+    await changePullRequest(tx, loaded, { ...soon(at, facts, after), ...begun.pull }, after);
+    if (begun.thread) await changeThread(tx, thread, begun.thread);
+    return { is: act === 'merge' ? 'merge' : 'rest' };
+  });
+
+async function decide(tx: Tx, ctx: Context, { thread, row, loop }: Driving, { look }: Facts): Promise<Step> {
+  const step = loopAfterLook(loop, look);
+  const refusal = step.act === 'pass' ? await refusalOf(tx, ctx, { thread, loaded: { row, loop } }) : null;
+  return refusal === null ? step : loopAfterLook(loop, { ...look, refusal });
+}
+
+/** Does what the loop's next status asks for, as far as it is part of the transaction. */
+async function begin(
+  tx: Tx,
+  ctx: Context,
+  { at, facts, act, told }: { at: Driving; facts: Facts; act: LoopAct | undefined; told: Told | null },
+): Promise<Begun> {
+  const { thread, row, loop } = at;
+  if (act === undefined || act === 'merge') return {};
+  if (act === 'pass') return beginPass(tx, ctx, { thread, loaded: { row, loop }, told: told! });
+  const { pass } = facts.passes[0]!;
+  if (act === 'retry') return retryPass(tx, ctx, { thread, pass });
+  await writePass(tx, pass.id, {
+    lost_runs: pass.lost_runs + 1,
+    retry_at: inSeconds(facts.look.now, act.retryInSeconds),
+  });
+  return {};
+}
+
+/**
+ * Passes whose outcome is known are over once the loop has left them; of a change once it is pushed, wherever
+ * the loop is by then.
+ */
+async function settlePasses(
+  tx: Tx,
+  { row, loop, settings }: Driving,
+  { facts, step: { change, act } }: { facts: Facts; step: Step },
+): Promise<void> {
+  const isFixing = loop.status === 'fixing' && (change.status ?? 'fixing') === 'fixing' && act !== 'pass';
+  for (const [n, { pass, outcome }] of facts.passes.entries()) {
+    const isChanged = outcome.is === 'changed';
+    if (outcome.is === 'running' || (isChanged && facts.look.push !== 'current') || (isFixing && n === 0))
+      continue;
+    if (isChanged && settings.reply) await settleReplies(tx, pass.id, row);
+    await writePass(tx, pass.id, { settled_at: facts.look.now });
+  }
+}
+
+/** The run of the pass that begins; of an update from the base, its repair. */
+function fixRun({ row, loop }: Driving, { passes }: Facts, { runId }: Begun): LoopChange {
+  const isRepairing = loop.status === 'fixing' && passes[0]?.pass.kind === 'update';
+  const id = runId ?? (isRepairing ? row.update_run_id : null);
+  return id === null ? {} : { last_fix_run_id: id };
+}
+
+/** After so many seconds nobody waits any longer for the provider to say whether it can be merged. */
+const UNKNOWN_SECONDS = 60;
+
 /** A loop that waits for a time is looked at then. */
-const soon = ({ wait_until: until }: LoopChange) =>
-  until ? { next_look_at: sql<Date>`least(next_look_at, ${until})` } : {};
+function soon({ row, loop }: Driving, { look: { now } }: Facts, change: LoopChange): PullRequestChange {
+  const { wait_until: until, unknown_since: since } = { ...loop, ...change };
+  const times = [until, since && inSeconds(since, UNKNOWN_SECONDS)]
+    .filter((time) => time !== null && time > now)
+    .map((time) => time!.getTime());
+  const first = Math.min(...times, row.next_look_at?.getTime() ?? Infinity);
+  return first === row.next_look_at?.getTime() || first === Infinity
+    ? {}
+    : { next_look_at: sql<Date>`least(next_look_at, ${new Date(first)})` };
+}
+
+const inSeconds = (time: Date, seconds: number): Date => new Date(time.getTime() + seconds * 1_000);

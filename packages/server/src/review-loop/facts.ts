@@ -1,39 +1,93 @@
+/** What the next status of a locked loop depends on, now. Each look reads it: as few statements as can be. */
 import { sql } from 'kysely';
-import type { ThreadRow } from '../db/schema.ts';
+import type { PullRequestRow, ReviewLoopRow, ReviewPassRow, ThreadRow } from '../db/schema.ts';
 import type { Tx } from '../db/transaction.ts';
-import type { LoadedPullRequest, LoopLook } from '../pull-requests/index.ts';
+import type { LoopLook, PassOutcome } from '../pull-requests/index.ts';
 import type { EffectiveSettings } from '../settings/index.ts';
 import { hasUnpushed } from '../sync/index.ts';
 import type { Looked } from '../sync/index.ts';
 import { isIdle } from '../threads/index.ts';
+import type { LoadedThread } from '../threads/index.ts';
+import { passOutcome } from './pass-outcome.ts';
+import { newPoints } from './points.ts';
+import type { Point } from './points.ts';
+import { unsettledPasses } from './store.ts';
 
-interface Locked {
-  thread: ThreadRow;
-  loaded: LoadedPullRequest;
+export interface Driving {
+  thread: LoadedThread;
+  row: PullRequestRow;
+  loop: ReviewLoopRow;
   settings: EffectiveSettings['reviewLoop'];
+  /** Whether anything new may begin by itself. */
+  mayBegin: boolean;
 }
 
-/** What the next status of a locked loop depends on, now. */
-export async function readFacts(
-  tx: Tx,
-  { ctx }: Looked,
-  { thread, loaded: { row }, settings }: Locked,
-): Promise<LoopLook> {
-  const { rows } = await sql<{ now: Date }>`select now() as now`.execute(tx.db);
-  const isPushing = row.push_status === 'current' && row.auto_push && (await hasUnpushed(tx.db, thread, row));
-  return {
-    now: rows[0]!.now,
+export interface Facts {
+  look: LoopLook;
+  points: Point[];
+  /** Those whose outcome is not dealt with; the newest, in `fixing`, is under way. */
+  passes: { pass: ReviewPassRow; outcome: PassOutcome }[];
+}
+
+export async function readFacts(tx: Tx, looked: Looked, at: Driving): Promise<Facts> {
+  const { thread, row, loop, settings, mayBegin } = at;
+  const points = await newPoints(tx.db, loop.id, looked.reviewThreads);
+  const passes = await Promise.all(
+    (await unsettledPasses(tx.db, loop.id)).map(async (pass) => ({
+      pass,
+      outcome: await passOutcome(tx, row, pass),
+    })),
+  );
+  const current = loop.status === 'fixing' ? passes[0] : undefined;
+  const look = {
+    ...(await timesOf(tx, at)),
     headSha: row.head_sha,
-    isOwnHead: false,
-    push: isPushing ? 'pending' : row.push_status,
-    isIdle: await isIdle(tx.db, thread),
+    isOwnHead: await isOwnHead(tx, at, passes),
+    push: await pushOf(tx, at),
+    isIdle: await isIdle(tx.db, thread.thread),
     summary: row.scm_summary!,
-    pointCount: 0,
-    userRunCompletedAt: null,
-    pass: null,
-    hasLostRuns: false,
-    refusal: 'not_configured',
+    pointCount: points.length,
+    pass: current?.outcome ?? null,
+    lostRuns: current?.pass.lost_runs ?? 0,
+    // Read once a pass is to begin.
+    refusal: null,
+    mayBegin,
     maxPasses: settings.maxPasses,
-    ...ctx.config.reviewLoop,
+    ...looked.ctx.config.reviewLoop,
   };
+  return { look, points, passes };
+}
+
+/** Now, and when the newest run of a user's message completed since the loop is stuck. */
+async function timesOf(
+  tx: Tx,
+  { thread: { thread }, loop }: Driving,
+): Promise<Pick<LoopLook, 'now' | 'userRunCompletedAt'>> {
+  const isStuck = loop.status === 'blocked' || loop.status === 'error';
+  const completed = sql`(
+    select max(r.finished_at) from runs r join messages m on m.id = r.message_id
+    where r.thread_id = ${thread.id} and r.status = 'completed' and m.role = 'user' and r.finished_at > ${loop.status_since})`;
+  const { rows } = await sql<{ now: Date; at: Date | null }>`
+    select now() as now, ${isStuck ? completed : sql`null::timestamptz`} as at`.execute(tx.db);
+  return { now: rows[0]!.now, userRunCompletedAt: rows[0]!.at };
+}
+
+/** Whether a head that has moved was made by a pass of this loop. */
+async function isOwnHead(tx: Tx, { row, loop }: Driving, passes: Facts['passes']): Promise<boolean> {
+  if (row.head_sha === loop.head_sha) return true;
+  if (passes.some(({ pass, outcome }) => pass.kind === 'update' && outcome.is === 'changed')) return true;
+  const made = await tx.db
+    .selectFrom('sources as s')
+    .innerJoin('review_passes as p', 'p.run_id', 's.run_id')
+    .select('p.id')
+    .where('s.id', '=', row.head_source_id)
+    .where('p.loop_id', '=', loop.id)
+    .executeTakeFirst();
+  return made !== undefined;
+}
+
+async function pushOf(tx: Tx, { thread: { thread }, row }: Driving): Promise<LoopLook['push']> {
+  const isUnpushed =
+    row.push_status === 'current' && row.auto_push && (await hasUnpushed(tx.db, thread, row));
+  return isUnpushed ? 'pending' : row.push_status;
 }

@@ -39,8 +39,10 @@ const REFUSED_SECONDS = 600;
 export async function syncPullRequest(ctx: Context, job: SyncJob, driveLoop: LoopDriver): Promise<void> {
   const found = await findPullRequestById(ctx.db, job.payload.pullRequestId);
   if (!found) return;
-  const { row } = found;
-  if (!hasWork(row) && !(await mayBegin(ctx, row.org_id, 'sourceControl'))) return;
+  const { row, loop } = found;
+  const may = await mayBegin(ctx, row.org_id, 'sourceControl');
+  // What is under way ends as it would.
+  if (!may && !hasWork(row) && loop?.status !== 'fixing') return;
   try {
     const repository = await openRepository(ctx, row.repository_id);
     await keepInStep(ctx, job, repository, { isMoved: false });
@@ -49,7 +51,7 @@ export async function syncPullRequest(ctx: Context, job: SyncJob, driveLoop: Loo
       await keepInStep(ctx, job, repository, { isMoved: true });
       sight = await look(ctx, job, repository);
     }
-    if (sight.looked) await driveLoop(sight.looked);
+    if (sight.looked) await driveLoop(sight.looked, { mayBegin: may });
   } catch (error) {
     await endSync(ctx, job, error);
   }
@@ -196,11 +198,9 @@ async function endSync(ctx: Context, job: SyncJob, error: unknown): Promise<void
     const { thread, loaded } = await lockBoth(tx, { threadId: found.row.thread_id, id });
     const loop = thread ? loopAfterFault(loaded.loop, LOOP_FAULTS[fault]) : {};
     const seconds = fault === 'away' ? AWAY_SECONDS : REFUSED_SECONDS;
-    const next = {
-      next_look_at: thread
-        ? sql<Date>`least(now() + ${seconds} * interval '1 second', ${loop.wait_until ?? null}::timestamptz)`
-        : null,
-    };
+    // A loop has times of its own.
+    const later = loop.wait_until ?? sql<Date>`now() + ${seconds} * interval '1 second'`;
+    const next = { next_look_at: thread ? later : null };
     const isPending = loaded.row.push_status === 'pending';
     const latest = thread?.thread.latest_source_id ?? null;
     const refusal =

@@ -24,5 +24,8 @@ export interface Looked extends Omit<Syncing, 'row' | 'thread'> {
   reviewThreads: ReviewThread[] | null;
 }
 
-/** Drives the review loop of an open pull request after each good look; worker.ts hands it over. */
-export type LoopDriver = (looked: Looked) => Promise<void>;
+/**
+ * Drives the review loop of an open pull request after each good look; worker.ts hands it over. `mayBegin`: whether
+ * anything new may begin by itself.
+ */
+export type LoopDriver = (looked: Looked, by: { mayBegin: boolean }) => Promise<void>;

@@ -1,0 +1,515 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import type { ScmSummary } from '../db/schema.ts';
+import { LOOK_ROWS, loopAfterLook, rowOf } from './loop-looks.ts';
+import type { LoopLook, PassOutcome } from './loop-looks.ts';
+import type { LoopChange, LoopState, LoopStatus } from './loop-state.ts';
+
+const now = new Date('2026-11-23T12:00:00.000Z');
+const ago = (seconds: number) => new Date(now.getTime() - seconds * 1_000);
+const within = (seconds: number) => ago(-seconds);
+const HEAD = 'a'.repeat(40);
+const OTHER = 'b'.repeat(40);
+
+const LOOP: LoopState = {
+  auto_merge: false,
+  status: 'observing',
+  disabled_by: null,
+  head_sha: HEAD,
+  last_processed_head_sha: null,
+  last_observed_at: null,
+  wait_until: null,
+  last_fix_run_id: null,
+  last_error_code: null,
+  last_error_message: null,
+  blocked_reason: null,
+  pass_count: 1,
+  operational_retry_count: 0,
+  status_since: ago(10),
+  head_seen_at: ago(20),
+  unknown_since: null,
+  refused_summary: null,
+};
+const checks = (failing: number, running: number, succeeded: number): ScmSummary['checks'] => ({
+  total: failing + running + succeeded,
+  failing,
+  running,
+  succeeded,
+});
+const SUMMARY: ScmSummary = {
+  state: 'open',
+  draft: false,
+  mergeable: 'mergeable',
+  mergeQueued: false,
+  checks: checks(0, 0, 1),
+  checksAvailable: true,
+  commentsAvailable: true,
+  unresolvedCount: 0,
+};
+/** Green. */
+const LOOK: LoopLook = {
+  now,
+  headSha: HEAD,
+  isOwnHead: false,
+  push: 'current',
+  isIdle: true,
+  summary: SUMMARY,
+  pointCount: 0,
+  userRunCompletedAt: null,
+  pass: null,
+  lostRuns: 0,
+  refusal: null,
+  mayBegin: true,
+  maxPasses: 5,
+  graceSeconds: 60,
+  timeoutSeconds: 3_600,
+};
+
+type LookChange = Partial<Omit<LoopLook, 'summary'>> & { summary?: Partial<ScmSummary> };
+const lookWith = ({ summary, ...change }: LookChange): LoopLook => ({
+  ...LOOK,
+  ...change,
+  summary: { ...SUMMARY, ...summary },
+});
+
+const RED = { summary: { checks: checks(1, 0, 0) } };
+const RUNNING = { summary: { checks: checks(0, 1, 0) } };
+const REFUSED = { status: 'blocked', blocked_reason: 'merge_refused', refused_summary: SUMMARY } as const;
+const FIXING = { status: 'fixing', pass_count: 2 } as const;
+const pass = (outcome: PassOutcome): LookChange => ({ pass: outcome });
+const lost = (retryAt: Date | null): PassOutcome => ({
+  is: 'lost',
+  code: 'sandbox_lost',
+  message: 'gone',
+  retryAt,
+});
+
+interface Walk {
+  loop: Partial<LoopState>;
+  look?: LookChange;
+  /** Where the loop rests. */
+  then: LoopChange;
+  act?: unknown;
+}
+
+/** Each row of the table, by what it says: a loop and a look that it fits first, and where they lead to. */
+const WALKS: Record<string, Walk[]> = {
+  "a run of a user's message has completed": [
+    {
+      loop: { status: 'blocked', blocked_reason: 'no_change', pass_count: 3 },
+      look: { ...RED, userRunCompletedAt: ago(5) },
+      then: { status: 'fixing', pass_count: 1, blocked_reason: null },
+      act: 'pass',
+    },
+    {
+      loop: { status: 'error', last_error_code: 'worker_lost', wait_until: within(100) },
+      look: { ...RUNNING, userRunCompletedAt: ago(5) },
+      then: { status: 'waiting_checks', pass_count: 0, last_error_code: null, wait_until: within(3_600) },
+    },
+  ],
+  'the provider answers again, or 300 s are over': [
+    {
+      loop: { status: 'error', last_error_code: 'unavailable', wait_until: within(100) },
+      then: { status: 'ready', last_error_code: null, last_error_message: null, wait_until: null },
+    },
+    {
+      loop: { status: 'error', last_error_code: 'model_error', wait_until: now },
+      look: RED,
+      then: { status: 'fixing', pass_count: 2 },
+      act: 'pass',
+    },
+  ],
+  'the head has moved': [
+    {
+      loop: { status: 'ready' },
+      look: { ...RUNNING, headSha: OTHER },
+      then: { status: 'waiting_checks', pass_count: 0, head_sha: OTHER, wait_until: within(3_600) },
+    },
+    {
+      loop: { status: 'blocked', blocked_reason: 'push_failed' },
+      look: { ...RUNNING, headSha: OTHER, isOwnHead: true },
+      then: { status: 'waiting_checks', head_sha: OTHER, head_seen_at: now },
+    },
+    {
+      loop: { status: 'error', last_error_code: 'model_error', wait_until: within(9) },
+      look: { headSha: OTHER },
+      then: { status: 'ready', pass_count: 0, last_processed_head_sha: OTHER },
+    },
+    {
+      loop: { head_sha: null, head_seen_at: null, pass_count: 0 },
+      look: { summary: { checks: checks(0, 0, 0) } },
+      then: { status: 'waiting_checks', head_sha: HEAD, wait_until: within(60) },
+    },
+  ],
+  'the push has diverged': [
+    { loop: { status: 'finalizing' }, look: { push: 'diverged' }, then: { blocked_reason: 'diverged' } },
+    { loop: FIXING, look: { push: 'diverged' }, then: { status: 'blocked', last_processed_head_sha: HEAD } },
+  ],
+  'the push has failed': [
+    { loop: { status: 'ready' }, look: { push: 'failed' }, then: { blocked_reason: 'push_failed' } },
+    {
+      loop: FIXING,
+      look: { ...pass({ is: 'changed' }), push: 'failed' },
+      then: { status: 'blocked', blocked_reason: 'push_failed' },
+    },
+  ],
+  'by one of these, and the push is current': [
+    {
+      loop: { status: 'blocked', blocked_reason: 'diverged' },
+      look: RUNNING,
+      then: { status: 'waiting_checks', blocked_reason: null },
+    },
+  ],
+  'by one of these, and the push is pending': [
+    { loop: { status: 'blocked', blocked_reason: 'push_failed' }, look: { push: 'pending' }, then: {} },
+  ],
+  'checks cannot be seen': [
+    {
+      loop: { status: 'waiting_checks' },
+      look: { summary: { checksAvailable: false } },
+      then: { status: 'blocked', blocked_reason: 'checks_unavailable', wait_until: null },
+    },
+  ],
+  'the wait is over, checks run, nothing is wrong': [
+    {
+      loop: { status: 'waiting_checks', head_seen_at: ago(3_600) },
+      look: RUNNING,
+      then: { status: 'blocked', blocked_reason: 'checks_timeout' },
+    },
+  ],
+  'wrong; not busy, or the wait is over and the thread idle; no pass is left': [
+    { loop: { pass_count: 5 }, look: RED, then: { status: 'blocked', blocked_reason: 'pass_limit' } },
+    { loop: { ...REFUSED, pass_count: 7 }, look: RED, then: { blocked_reason: 'pass_limit' } },
+  ],
+  'wrong; not busy, or the wait is over and the thread idle; a limit or the budget is spent': [
+    {
+      loop: { status: 'ready' },
+      look: { ...RED, refusal: 'spend_limit' },
+      then: { status: 'blocked', blocked_reason: 'spend_limit', last_processed_head_sha: HEAD },
+    },
+  ],
+  'wrong; not busy, or the wait is over and the thread idle; no agent is configured for it': [
+    {
+      loop: {},
+      look: { ...RED, refusal: 'not_configured' },
+      then: { status: 'blocked', blocked_reason: 'not_configured' },
+    },
+  ],
+  'wrong; not busy, or the wait is over and the thread idle': [
+    { loop: {}, look: RED, then: { status: 'fixing', pass_count: 2 }, act: 'pass' },
+    { loop: REFUSED, look: RED, then: { status: 'fixing', refused_summary: null }, act: 'pass' },
+    { loop: { status: 'ready' }, look: { pointCount: 1 }, then: { status: 'fixing' }, act: 'pass' },
+    {
+      loop: { status: 'finalizing', auto_merge: true },
+      look: { summary: { mergeable: 'conflicting' } },
+      then: { status: 'fixing', last_processed_head_sha: HEAD },
+      act: 'pass',
+    },
+    {
+      loop: { status: 'waiting_checks', head_seen_at: ago(3_600) },
+      look: { summary: { checks: checks(1, 1, 0) } },
+      then: { status: 'fixing' },
+      act: 'pass',
+    },
+  ],
+  busy: [
+    { loop: {}, look: RUNNING, then: { status: 'waiting_checks', wait_until: within(3_580) } },
+    { loop: {}, look: { push: 'pending' }, then: { status: 'waiting_checks' } },
+    { loop: {}, look: { ...RED, isIdle: false }, then: { status: 'waiting_checks' } },
+    {
+      loop: { unknown_since: ago(59) },
+      look: { summary: { mergeable: 'unknown' } },
+      then: { status: 'waiting_checks', unknown_since: ago(59) },
+    },
+    {
+      loop: {},
+      look: { summary: { checks: checks(0, 0, 0) } },
+      then: { status: 'waiting_checks', wait_until: within(40) },
+    },
+    {
+      loop: { status: 'waiting_checks', wait_until: within(40) },
+      look: { summary: { checks: checks(1, 1, 0) } },
+      then: { wait_until: within(3_580) },
+    },
+    {
+      loop: { status: 'waiting_checks', head_seen_at: ago(3_600) },
+      look: { ...RED, isIdle: false },
+      then: { wait_until: now },
+    },
+  ],
+  'green, to be merged, which was refused; for 900 s, while nothing else is known': [
+    {
+      loop: { ...REFUSED, auto_merge: true, status_since: ago(899) },
+      then: { wait_until: within(1) },
+    },
+  ],
+  'green, and not to be merged by itself': [
+    { loop: {}, then: { status: 'ready', last_processed_head_sha: HEAD } },
+    { loop: { status: 'blocked', blocked_reason: 'fix_failed' }, then: { status: 'ready' } },
+    { loop: REFUSED, then: { status: 'ready' } },
+    {
+      loop: { unknown_since: ago(60) },
+      look: { summary: { mergeable: 'unknown' } },
+      then: { status: 'ready' },
+    },
+    {
+      loop: { head_seen_at: ago(60) },
+      look: { summary: { checks: checks(0, 0, 0) } },
+      then: { status: 'ready' },
+    },
+  ],
+  'green, and something is unresolved': [
+    {
+      loop: { auto_merge: true, status: 'ready' },
+      look: { summary: { unresolvedCount: 1 } },
+      then: { status: 'blocked', blocked_reason: 'unresolved_comments' },
+    },
+    {
+      loop: { auto_merge: true, status: 'finalizing' },
+      look: { summary: { unresolvedCount: 1 } },
+      then: { status: 'blocked' },
+    },
+  ],
+  'green, and the provider has it in its queue': [
+    {
+      loop: { auto_merge: true, status: 'finalizing', wait_until: within(30) },
+      look: { summary: { mergeQueued: true } },
+      then: { wait_until: null },
+    },
+  ],
+  green: [{ loop: { auto_merge: true, status: 'finalizing' }, then: { wait_until: null }, act: 'merge' }],
+  'green, and to be merged by itself': [
+    { loop: { auto_merge: true }, then: { status: 'finalizing' }, act: 'merge' },
+    {
+      loop: { ...REFUSED, auto_merge: true, status_since: ago(900) },
+      then: { status: 'finalizing', refused_summary: null, blocked_reason: null },
+      act: 'merge',
+    },
+    {
+      loop: { ...REFUSED, auto_merge: true },
+      look: { summary: { checks: checks(0, 0, 2) } },
+      then: { status: 'finalizing' },
+      act: 'merge',
+    },
+  ],
+  'its run has changed something, which is pushed': [
+    {
+      loop: { ...FIXING, operational_retry_count: 2 },
+      look: { ...pass({ is: 'changed' }), ...RUNNING, headSha: OTHER, lostRuns: 2 },
+      then: { status: 'waiting_checks', head_sha: OTHER, operational_retry_count: 0 },
+    },
+  ],
+  'its run has changed nothing, and the head has moved': [
+    {
+      loop: FIXING,
+      look: { ...pass({ is: 'unchanged' }), ...RUNNING, headSha: OTHER },
+      then: { status: 'waiting_checks', head_sha: OTHER, pass_count: 0 },
+    },
+  ],
+  'its run has changed nothing': [
+    {
+      loop: FIXING,
+      look: { ...pass({ is: 'unchanged' }), ...RED },
+      then: { status: 'blocked', blocked_reason: 'no_change', last_processed_head_sha: HEAD },
+    },
+  ],
+  'a person has stopped its run': [
+    { loop: FIXING, look: { ...pass({ is: 'stopped' }), ...RED }, then: { blocked_reason: 'stopped' } },
+  ],
+  'the update from the base has failed': [
+    {
+      loop: FIXING,
+      look: { ...pass({ is: 'conflicted' }), ...RED },
+      then: { status: 'blocked', blocked_reason: 'merge_conflict' },
+    },
+  ],
+  'its run was lost for the fourth time': [
+    {
+      loop: { ...FIXING, operational_retry_count: 3 },
+      look: { ...pass(lost(null)), lostRuns: 3 },
+      then: {
+        status: 'error',
+        last_error_code: 'sandbox_lost',
+        last_error_message: 'gone',
+        wait_until: within(300),
+        operational_retry_count: 3,
+      },
+    },
+  ],
+  'its run was lost': [0, 1, 2].map((lostRuns) => {
+    const retryInSeconds = [30, 60, 120][lostRuns]!;
+    return {
+      loop: { ...FIXING, operational_retry_count: lostRuns },
+      look: { ...pass(lost(null)), lostRuns },
+      then: { wait_until: within(retryInSeconds), operational_retry_count: lostRuns + 1 },
+      act: { retryInSeconds },
+    };
+  }),
+  'its run was lost, its time has come and the thread is idle': [
+    { loop: FIXING, look: { ...pass(lost(now)), lostRuns: 1 }, then: { wait_until: null }, act: 'retry' },
+  ],
+  'its run has spent all that it may': [
+    {
+      loop: FIXING,
+      look: { ...pass({ is: 'failed', code: 'spend_limit_reached' }), ...RED },
+      then: { status: 'blocked', blocked_reason: 'spend_limit' },
+    },
+  ],
+  'its run has failed': [
+    {
+      loop: FIXING,
+      look: { ...pass({ is: 'failed', code: 'timeout' }), ...RED },
+      then: { status: 'blocked', blocked_reason: 'fix_failed' },
+    },
+  ],
+};
+
+test('each row has its walks', () => {
+  expect(LOOK_ROWS.map(({ when }) => when)).toEqual(Object.keys(WALKS));
+});
+
+describe.each(LOOK_ROWS.map((row) => [`${row.from}: ${row.when}`, row] as const))('%s', (_, row) => {
+  test.each(WALKS[row.when]!)('%j', ({ loop: change, look: seen = {}, then, act }) => {
+    const [loop, look] = [{ ...LOOP, ...change }, lookWith(seen)];
+    expect(rowOf(loop, look)).toBe(row);
+    const step = loopAfterLook(loop, look);
+    expect(step.change).toMatchObject(then);
+    expect(step.act).toEqual(act);
+    const { status = loop.status } = step.change;
+    expect(status).toBe(then.status ?? (then.blocked_reason ? 'blocked' : status));
+    expect({ ...loop, ...step.change }.blocked_reason !== null).toBe(status === 'blocked');
+  });
+});
+
+test.each<[string, Partial<LoopState>, LookChange]>([
+  ['is under way', FIXING, { ...pass({ is: 'running' }), ...RED }],
+  ['is not pushed', FIXING, { ...pass({ is: 'changed' }), push: 'pending' }],
+  ['was lost, and its time has not come', FIXING, pass(lost(within(5)))],
+  ['was lost, and the thread works', FIXING, { ...pass(lost(ago(5))), isIdle: false }],
+])('a pass that %s is waited for', (_, loop, look) => {
+  expect(rowOf({ ...LOOP, ...loop }, lookWith(look))).toBeUndefined();
+});
+
+test('what nobody may begin does not begin, and a pass under way ends', () => {
+  const may = { mayBegin: false };
+  expect([
+    loopAfterLook(LOOP, lookWith({ ...RED, ...may })),
+    loopAfterLook({ ...LOOP, status: 'finalizing', auto_merge: true }, lookWith(may)),
+    loopAfterLook({ ...LOOP, ...FIXING }, lookWith({ ...pass({ is: 'changed' }), ...RED, ...may })),
+    loopAfterLook({ ...LOOP, ...FIXING }, lookWith({ ...pass(lost(now)), ...may })),
+  ]).toMatchObject([
+    { change: expect.not.objectContaining({ status: expect.anything() }) },
+    { change: expect.not.objectContaining({ status: expect.anything() }) },
+    { change: { status: 'observing' } },
+    { act: 'retry' },
+  ]);
+});
+
+test('checks that flap on one head begin no more passes than there may be', () => {
+  let loop = { ...LOOP, pass_count: 0 };
+  let begun = 0;
+  for (let n = 0; n < 50; n++) {
+    const isRed = n % 2 === 0;
+    const outcome = loop.status === 'fixing' ? pass({ is: 'changed' }) : {};
+    const step = loopAfterLook(loop, lookWith({ ...outcome, ...(isRed ? RED : {}) }));
+    if (step.act === 'pass') begun++;
+    loop = { ...loop, ...step.change };
+  }
+  expect([begun, loop.status === 'blocked' || loop.status === 'ready']).toEqual([5, true]);
+});
+
+const STATUSES: LoopStatus[] = [
+  'observing',
+  'waiting_checks',
+  'fixing',
+  'finalizing',
+  'ready',
+  'blocked',
+  'error',
+];
+const time = fc.integer({ min: -4_000, max: 400 }).map(within);
+const orNull = <T>(values: fc.Arbitrary<T>) => fc.option(values, { nil: null });
+const count = fc.integer({ min: 0, max: 2 });
+const outcomes: fc.Arbitrary<PassOutcome> = fc.oneof(
+  fc.constantFrom('running', 'changed', 'unchanged', 'stopped', 'conflicted').map((is) => ({ is }) as const),
+  fc.constantFrom('spend_limit_reached', 'timeout').map((code) => ({ is: 'failed', code }) as const),
+  orNull(time).map(lost),
+);
+const summaries: fc.Arbitrary<ScmSummary> = fc
+  .record({
+    mergeable: fc.constantFrom('mergeable', 'conflicting', 'unknown'),
+    mergeQueued: fc.boolean(),
+    counts: fc.tuple(count, count, count),
+    checksAvailable: fc.boolean(),
+    unresolvedCount: count,
+  })
+  .map(({ counts, ...rest }) => ({ ...SUMMARY, ...rest, checks: checks(...counts) }) as ScmSummary);
+const looks: fc.Arbitrary<LoopLook> = fc
+  .record({
+    headSha: fc.constantFrom(HEAD, HEAD, OTHER),
+    isOwnHead: fc.boolean(),
+    push: fc.constantFrom('current', 'current', 'pending', 'diverged', 'failed'),
+    isIdle: fc.boolean(),
+    summary: summaries,
+    pointCount: count,
+    userRunCompletedAt: orNull(fc.integer({ min: 0, max: 4_000 }).map(ago)),
+    pass: outcomes,
+    lostRuns: fc.integer({ min: 0, max: 3 }),
+    refusal: fc.constantFrom(null, null, 'spend_limit', 'not_configured'),
+    mayBegin: fc.boolean(),
+  })
+  .map((look) => ({ ...LOOK, ...look }) as LoopLook);
+const loops: fc.Arbitrary<LoopState> = fc
+  .record({
+    status: fc.constantFrom(...STATUSES),
+    auto_merge: fc.boolean(),
+    head_sha: orNull(fc.constant(HEAD)),
+    head_seen_at: orNull(time),
+    unknown_since: orNull(time),
+    status_since: time,
+    wait_until: orNull(time),
+    pass_count: fc.integer({ min: 0, max: 6 }),
+    operational_retry_count: fc.integer({ min: 0, max: 3 }),
+    refused_summary: orNull(summaries),
+    reason: fc.constantFrom('merge_refused', 'diverged', 'push_failed', 'no_change', 'checks_timeout'),
+    error: fc.constantFrom('unavailable', 'worker_lost'),
+  })
+  .map(({ reason, error, ...loop }) => ({
+    ...LOOP,
+    ...loop,
+    blocked_reason: loop.status === 'blocked' ? reason : null,
+    last_error_code: loop.status === 'error' ? error : null,
+    last_error_message: loop.status === 'error' ? 'away' : null,
+  }));
+
+/** A loop and a look at it: a pass is under way in `fixing` alone. */
+const met = fc
+  .tuple(loops, looks)
+  .map(([loop, look]): [LoopState, LoopLook] => [
+    loop,
+    loop.status === 'fixing' ? look : { ...look, pass: null, lostRuns: 0 },
+  ]);
+
+test('every loop has after every look what belongs to its status, and rests', () => {
+  fc.assert(
+    fc.property(met, ([before, look]) => {
+      const { change, act } = loopAfterLook(before, look);
+      const loop = { ...before, ...change };
+      expect(STATUSES).toContain(loop.status);
+      expect(loop.blocked_reason !== null).toBe(loop.status === 'blocked');
+      expect(loop.last_error_code !== null).toBe(loop.status === 'error');
+      expect(loop.last_error_message !== null).toBe(loop.status === 'error');
+      expect(loop.status === 'error' && loop.wait_until === null && before.wait_until !== null).toBe(false);
+      expect(loop.pass_count).toBeLessThanOrEqual(Math.max(before.pass_count, look.maxPasses));
+      if (act === 'pass') expect([loop.status, look.pass?.is === 'running']).toEqual(['fixing', false]);
+      if (act === 'merge') expect([loop.status, loop.auto_merge]).toEqual(['finalizing', true]);
+      if (act === undefined && look.mayBegin && loop.status !== 'fixing') {
+        // The same look again finds nothing to do.
+        const again = loopAfterLook(loop, { ...look, pass: null, lostRuns: 0 });
+        expect({ ...loop, ...again.change }).toEqual({ ...loop, operational_retry_count: 0 });
+        expect(again.act).toBeUndefined();
+      }
+    }),
+    { numRuns: 3_000 },
+  );
+});

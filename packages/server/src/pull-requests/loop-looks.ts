@@ -1,0 +1,434 @@
+/**
+ * How a look at the provider changes a review loop. LOOK_ROWS is the table: the first row that fits decides, and
+ * rows follow each other until the loop rests.
+ */
+import { isDeepStrictEqual } from 'node:util';
+import type { ScmSummary } from '../db/schema.ts';
+import {
+  after,
+  ENABLED,
+  ERROR_SECONDS,
+  NEW_PASSES,
+  OPEN,
+  PROVIDER_FAULTS,
+  REFUSED_SECONDS,
+  RETRY_SECONDS,
+  STUCK,
+  to,
+} from './loop-state.ts';
+import type { LoopChange, LoopState, LoopStatus } from './loop-state.ts';
+
+/** How the pass under way is doing. */
+export type PassOutcome =
+  | { is: 'running' }
+  | { is: 'changed' }
+  | { is: 'unchanged' }
+  | { is: 'stopped' }
+  /** An update from the base that did not end as `done`. */
+  | { is: 'conflicted' }
+  /** A run that was lost through no fault of its own. `retryAt`: when it runs again; null: not decided yet. */
+  | { is: 'lost'; code: string; message: string; retryAt: Date | null }
+  | { is: 'failed'; code: string };
+
+/** What a look found out, of an open pull request whose loop is enabled. */
+export interface LoopLook {
+  now: Date;
+  headSha: string;
+  /** Whether the head was pushed for a pass of this loop. */
+  isOwnHead: boolean;
+  /** `pending` also while the thread has what its branch lacks. */
+  push: 'current' | 'pending' | 'diverged' | 'failed';
+  isIdle: boolean;
+  summary: ScmSummary;
+  /** Review threads whose last comment no pass was told of. */
+  pointCount: number;
+  /** When the newest run of a user's message completed; null where none has. */
+  userRunCompletedAt: Date | null;
+  /** Of the pass under way; null in every status but `fixing`. */
+  pass: PassOutcome | null;
+  /** Runs of the pass under way that were lost, and were decided upon. */
+  lostRuns: number;
+  /** Why no pass could begin; null: one could. Read only where something is wrong. */
+  refusal: 'spend_limit' | 'not_configured' | null;
+  /** Whether anything new may begin by itself; a pass under way ends as it would. */
+  mayBegin: boolean;
+  maxPasses: number;
+  graceSeconds: number;
+  timeoutSeconds: number;
+}
+
+/** What a status asks for, besides being written down. */
+export type LoopAct =
+  /** A pass begins: by an update from the base where that conflicts, else by a message. */
+  | 'pass'
+  /** The run of the pass that was lost is due again after `retryInSeconds`. */
+  | { retryInSeconds: number }
+  | 'retry'
+  | 'merge';
+
+const UNKNOWN_SECONDS = 60;
+/** Rows that follow each other in one look. */
+const MAX_ROWS = 8;
+
+/** Statuses by the names that the table gives them. */
+const FROM = {
+  'any enabled': ENABLED,
+  'any but fixing': ENABLED.filter((status) => status !== 'fixing'),
+  open: OPEN,
+  'open, or blocked (merge_refused)': [...OPEN, 'blocked'],
+  'open, blocked': [...OPEN, 'blocked'],
+  'blocked, error': STUCK,
+  waiting_checks: ['waiting_checks'],
+  finalizing: ['finalizing'],
+  fixing: ['fixing'],
+  blocked: ['blocked'],
+  error: ['error'],
+} as const satisfies Record<string, readonly LoopStatus[]>;
+
+interface LookRow {
+  from: keyof typeof FROM;
+  /** For readers; `fits` decides. */
+  when: string;
+  fits(loop: LoopState, look: LoopLook): boolean;
+  to: LoopStatus | 'same';
+  /** Of `blocked`. */
+  reason?: string;
+  /** For readers: what else happens. */
+  also?: string;
+  change?(loop: LoopState, look: LoopLook): LoopChange;
+  act?(loop: LoopState): LoopAct;
+}
+
+const isWrong = ({ summary, pointCount }: LoopLook): boolean =>
+  summary.checks.failing > 0 || summary.mergeable === 'conflicting' || pointCount > 0;
+
+const isBusy = (loop: LoopState, look: LoopLook): boolean =>
+  look.summary.checks.running > 0 ||
+  isGrace(loop, look) ||
+  (look.summary.mergeable === 'unknown' && look.now < after(loop.unknown_since!, UNKNOWN_SECONDS)) ||
+  look.push === 'pending' ||
+  !look.isIdle;
+
+/** Whether no check is known yet, and one may still appear. */
+const isGrace = (loop: LoopState, { now, summary, graceSeconds }: LoopLook): boolean =>
+  summary.checks.total === 0 && now < after(loop.head_seen_at!, graceSeconds);
+
+/** The end of the wait: for a first check, else for the last one. */
+const deadlineOf = (loop: LoopState, look: LoopLook): Date =>
+  after(loop.head_seen_at!, isGrace(loop, look) ? look.graceSeconds : look.timeoutSeconds);
+
+const isOver = (loop: LoopState, look: LoopLook): boolean =>
+  loop.status === 'waiting_checks' && look.now >= deadlineOf(loop, look);
+
+const isGreen = (loop: LoopState, look: LoopLook): boolean => !isWrong(look) && !isBusy(loop, look);
+
+/** Whether something is wrong, and its time has come. */
+const isDue = (loop: LoopState, look: LoopLook): boolean =>
+  (loop.status !== 'blocked' || loop.blocked_reason === 'merge_refused') &&
+  isWrong(look) &&
+  (!isBusy(loop, look) || (isOver(loop, look) && look.isIdle));
+
+const isPushBlocked = (loop: LoopState): boolean =>
+  loop.blocked_reason === 'diverged' || loop.blocked_reason === 'push_failed';
+
+const seen = ({ headSha, summary, now }: LoopLook): LoopChange => ({
+  head_sha: headSha,
+  head_seen_at: now,
+  unknown_since: summary.mergeable === 'unknown' ? now : null,
+});
+
+const NEEDS = 'wrong; not busy, or the wait is over and the thread idle';
+
+export const LOOK_ROWS: readonly LookRow[] = [
+  {
+    from: 'blocked, error',
+    when: "a run of a user's message has completed",
+    fits: (loop, { userRunCompletedAt: at }) => at !== null && at > loop.status_since,
+    to: 'observing',
+    also: 'its passes begin again',
+    change: () => NEW_PASSES,
+  },
+  {
+    from: 'error',
+    when: 'the provider answers again, or 300 s are over',
+    fits: ({ last_error_code: code, wait_until: until }, { now }) =>
+      PROVIDER_FAULTS.some((fault) => fault === code) || until === null || now >= until,
+    to: 'observing',
+  },
+  {
+    from: 'any but fixing',
+    when: 'the head has moved',
+    fits: (loop, { headSha }) => headSha !== loop.head_sha || loop.head_seen_at === null,
+    to: 'observing',
+    also: "by another than the loop's own push: its passes begin again",
+    change: (loop, look) => ({
+      ...seen(look),
+      ...(loop.head_sha !== null && look.headSha !== loop.head_sha && !look.isOwnHead
+        ? { pass_count: 0 }
+        : {}),
+    }),
+  },
+  {
+    from: 'any enabled',
+    when: 'the push has diverged',
+    fits: (_, { push }) => push === 'diverged',
+    to: 'blocked',
+    reason: 'diverged',
+  },
+  {
+    from: 'any enabled',
+    when: 'the push has failed',
+    fits: (_, { push }) => push === 'failed',
+    to: 'blocked',
+    reason: 'push_failed',
+  },
+  {
+    from: 'blocked',
+    when: 'by one of these, and the push is current',
+    fits: (loop, { push }) => isPushBlocked(loop) && push === 'current',
+    to: 'observing',
+  },
+  {
+    from: 'blocked',
+    when: 'by one of these, and the push is pending',
+    fits: isPushBlocked,
+    to: 'same',
+  },
+  {
+    from: 'any but fixing',
+    when: 'checks cannot be seen',
+    fits: (_, { summary }) => !summary.checksAvailable,
+    to: 'blocked',
+    reason: 'checks_unavailable',
+  },
+  {
+    from: 'waiting_checks',
+    when: 'the wait is over, checks run, nothing is wrong',
+    fits: (loop, look) => isOver(loop, look) && look.summary.checks.running > 0 && !isWrong(look),
+    to: 'blocked',
+    reason: 'checks_timeout',
+  },
+  {
+    from: 'open, or blocked (merge_refused)',
+    when: `${NEEDS}; no pass is left`,
+    fits: (loop, look) => isDue(loop, look) && loop.pass_count >= look.maxPasses,
+    to: 'blocked',
+    reason: 'pass_limit',
+  },
+  {
+    from: 'open, or blocked (merge_refused)',
+    when: `${NEEDS}; a limit or the budget is spent`,
+    fits: (loop, look) => isDue(loop, look) && look.refusal === 'spend_limit',
+    to: 'blocked',
+    reason: 'spend_limit',
+  },
+  {
+    from: 'open, or blocked (merge_refused)',
+    when: `${NEEDS}; no agent is configured for it`,
+    fits: (loop, look) => isDue(loop, look) && look.refusal === 'not_configured',
+    to: 'blocked',
+    reason: 'not_configured',
+  },
+  {
+    from: 'open, or blocked (merge_refused)',
+    when: NEEDS,
+    fits: isDue,
+    to: 'fixing',
+    also: 'a pass begins, and counts',
+    change: (loop) => ({ pass_count: loop.pass_count + 1, refused_summary: null }),
+    act: () => 'pass',
+  },
+  {
+    from: 'open',
+    when: 'busy',
+    fits: isBusy,
+    to: 'waiting_checks',
+    also: 'it waits for a first check 60 s, for all of them an hour from when the head was first seen',
+    change: (loop, look) => ({ wait_until: deadlineOf(loop, look) }),
+  },
+  {
+    from: 'blocked',
+    when: 'green, to be merged, which was refused; for 900 s, while nothing else is known',
+    fits: (loop, look) =>
+      isGreen(loop, look) &&
+      loop.blocked_reason === 'merge_refused' &&
+      loop.auto_merge &&
+      look.summary.unresolvedCount === 0 &&
+      look.now < after(loop.status_since, REFUSED_SECONDS) &&
+      isDeepStrictEqual(look.summary, loop.refused_summary),
+    to: 'same',
+  },
+  {
+    from: 'open, blocked',
+    when: 'green, and not to be merged by itself',
+    fits: (loop, look) => isGreen(loop, look) && !loop.auto_merge,
+    to: 'ready',
+  },
+  {
+    from: 'open, blocked',
+    when: 'green, and something is unresolved',
+    fits: (loop, look) => isGreen(loop, look) && look.summary.unresolvedCount > 0,
+    to: 'blocked',
+    reason: 'unresolved_comments',
+  },
+  {
+    from: 'finalizing',
+    when: 'green, and the provider has it in its queue',
+    fits: (loop, look) => isGreen(loop, look) && look.summary.mergeQueued,
+    to: 'same',
+  },
+  {
+    from: 'finalizing',
+    when: 'green',
+    fits: isGreen,
+    to: 'same',
+    also: 'a draft is marked ready, then it is merged',
+    act: () => 'merge',
+  },
+  {
+    from: 'open, blocked',
+    when: 'green, and to be merged by itself',
+    fits: isGreen,
+    to: 'finalizing',
+    change: () => ({ refused_summary: null }),
+  },
+  {
+    from: 'fixing',
+    when: 'its run has changed something, which is pushed',
+    fits: (_, { pass, push }) => pass?.is === 'changed' && push === 'current',
+    to: 'observing',
+    also: 'each point that it was told of gets a reply',
+    change: (_, look) => seen(look),
+  },
+  {
+    from: 'fixing',
+    when: 'its run has changed nothing, and the head has moved',
+    fits: (loop, { pass, headSha }) => pass?.is === 'unchanged' && headSha !== loop.head_sha,
+    to: 'observing',
+  },
+  {
+    from: 'fixing',
+    when: 'its run has changed nothing',
+    fits: (_, { pass }) => pass?.is === 'unchanged',
+    to: 'blocked',
+    reason: 'no_change',
+  },
+  {
+    from: 'fixing',
+    when: 'a person has stopped its run',
+    fits: (_, { pass }) => pass?.is === 'stopped',
+    to: 'blocked',
+    reason: 'stopped',
+  },
+  {
+    from: 'fixing',
+    when: 'the update from the base has failed',
+    fits: (_, { pass }) => pass?.is === 'conflicted',
+    to: 'blocked',
+    reason: 'merge_conflict',
+  },
+  {
+    from: 'fixing',
+    when: 'its run was lost for the fourth time',
+    fits: (_, { pass, lostRuns }) =>
+      pass?.is === 'lost' && pass.retryAt === null && lostRuns >= RETRY_SECONDS.length,
+    to: 'error',
+    also: "the error is the run's; 300 s later it looks again",
+    change: (_, { pass, now }) => ({
+      ...(pass?.is === 'lost' ? { last_error_code: pass.code, last_error_message: pass.message } : {}),
+      wait_until: after(now, ERROR_SECONDS),
+    }),
+  },
+  {
+    from: 'fixing',
+    when: 'its run was lost',
+    fits: (_, { pass }) => pass?.is === 'lost' && pass.retryAt === null,
+    to: 'same',
+    also: 'it runs again after 30, 60, 120 s',
+    change: (_, { now, lostRuns }) => ({
+      operational_retry_count: lostRuns + 1,
+      wait_until: after(now, RETRY_SECONDS[lostRuns]!),
+    }),
+    act: ({ operational_retry_count: count }) => ({ retryInSeconds: RETRY_SECONDS[count - 1]! }),
+  },
+  {
+    from: 'fixing',
+    when: 'its run was lost, its time has come and the thread is idle',
+    fits: (_, { pass, now, isIdle }) =>
+      pass?.is === 'lost' && pass.retryAt !== null && now >= pass.retryAt && isIdle,
+    to: 'same',
+    also: 'it runs again',
+    change: () => ({ wait_until: null }),
+    act: () => 'retry',
+  },
+  {
+    from: 'fixing',
+    when: 'its run has spent all that it may',
+    fits: (_, { pass }) => pass?.is === 'failed' && pass.code === 'spend_limit_reached',
+    to: 'blocked',
+    reason: 'spend_limit',
+  },
+  {
+    from: 'fixing',
+    when: 'its run has failed',
+    fits: (_, { pass }) => pass?.is === 'failed',
+    to: 'blocked',
+    reason: 'fix_failed',
+  },
+];
+
+/** The columns that a good look changes, and what is to be done then. */
+export function loopAfterLook(before: LoopState, look: LoopLook): { change: LoopChange; act?: LoopAct } {
+  const first: LoopChange = {
+    last_observed_at: look.now,
+    unknown_since: look.summary.mergeable === 'unknown' ? (before.unknown_since ?? look.now) : null,
+    operational_retry_count: look.lostRuns,
+    wait_until: waitOf(before, look),
+  };
+  let loop = { ...before, ...first };
+  let change = first;
+  for (let n = 0; n < MAX_ROWS && (look.mayBegin || loop.status === 'fixing'); n++) {
+    const row = rowOf(loop, look);
+    if (!row) break;
+    const step = stepOf(row, loop, look);
+    const next = { ...loop, ...step };
+    change = { ...change, ...step };
+    if (row.act) return { change, act: row.act(next) };
+    if (isDeepStrictEqual(keyOf(next), keyOf(loop))) break;
+    loop = next;
+  }
+  return { change };
+}
+
+/** The first row that fits. */
+export const rowOf = (loop: LoopState, look: LoopLook): LookRow | undefined =>
+  LOOK_ROWS.find(
+    (row) => (FROM[row.from] as readonly LoopStatus[]).includes(loop.status) && row.fits(loop, look),
+  );
+
+function stepOf(row: LookRow, loop: LoopState, look: LoopLook): LoopChange {
+  const change = row.change?.(loop, look) ?? {};
+  const reason = row.reason ?? null;
+  if (row.to === 'same' || (row.to === loop.status && reason === loop.blocked_reason)) return change;
+  return {
+    ...to(loop, row.to, look.now, { blocked_reason: reason }),
+    ...(row.to === 'error' ? {} : { operational_retry_count: 0 }),
+    ...change,
+  };
+}
+
+/** What a further row may depend on. */
+const keyOf = ({ status, blocked_reason: reason, head_sha: head, head_seen_at: at }: LoopState) => [
+  status,
+  reason,
+  head,
+  at?.getTime(),
+];
+
+/** When a loop that stays as it is looks again without news: a fault of the provider may have put it off. */
+function waitOf(loop: LoopState, { now, pass }: LoopLook): Date | null {
+  if (loop.status === 'error') return loop.wait_until;
+  if (loop.status === 'fixing') return pass?.is === 'lost' ? pass.retryAt : null;
+  const until = loop.blocked_reason === 'merge_refused' ? after(loop.status_since, REFUSED_SECONDS) : null;
+  return until !== null && until > now ? until : null;
+}

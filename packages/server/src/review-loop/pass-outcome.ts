@@ -1,0 +1,48 @@
+import type { PullRequestRow, ReviewPassRow } from '../db/schema.ts';
+import type { Tx } from '../db/transaction.ts';
+import type { PassOutcome } from '../pull-requests/index.ts';
+
+/** How runs fail through no fault of what they do: they run again. */
+const LOST: readonly string[] = [
+  'sandbox_lost',
+  'worker_lost',
+  'host_lost',
+  'workspace_unavailable',
+  'model_error',
+];
+
+/** What has become of a pass, by its run, or by the update from the base that it is. */
+export const passOutcome = async (tx: Tx, row: PullRequestRow, pass: ReviewPassRow): Promise<PassOutcome> =>
+  pass.kind === 'update' ? updateOutcome(row, pass) : runOutcome(tx, pass);
+
+function updateOutcome({ branch_update: update, ...row }: PullRequestRow, pass: ReviewPassRow): PassOutcome {
+  if (update?.status === 'running') return { is: 'running' };
+  if (update?.status === 'done')
+    return { is: row.merge_parent_sha !== null || row.head_sha !== pass.head_sha ? 'changed' : 'unchanged' };
+  return { is: update?.error?.code === 'cancelled' ? 'stopped' : 'conflicted' };
+}
+
+async function runOutcome(tx: Tx, { run_id: runId, retry_at: retryAt }: ReviewPassRow): Promise<PassOutcome> {
+  const run = await tx.db
+    .selectFrom('runs as r')
+    .leftJoin('sources as base', 'base.id', 'r.base_source_id')
+    .leftJoin('sources as result', 'result.id', 'r.result_source_id')
+    .select(['r.status', 'r.error_code', 'r.error_message'])
+    .select(['base.sha256 as base_sha256', 'result.sha256 as result_sha256'])
+    .where('r.id', '=', runId)
+    .executeTakeFirstOrThrow();
+  switch (run.status) {
+    case 'completed':
+      return { is: run.base_sha256 === run.result_sha256 ? 'unchanged' : 'changed' };
+    case 'cancelled':
+      return { is: 'stopped' };
+    case 'failed': {
+      const code = run.error_code!;
+      return LOST.includes(code)
+        ? { is: 'lost', code, message: run.error_message ?? '', retryAt }
+        : { is: 'failed', code };
+    }
+    default:
+      return { is: 'running' };
+  }
+}
