@@ -258,11 +258,24 @@ export function behavesAsProvider(
         comments: [{ body: 'Name this better.', isOwn: false, canWrite: true }],
       });
       await s.provider.replyToThread(s.at, number, thread!.id, 'Addressed.');
-      const [answered] = (await s.provider.listReviewThreads(s.at, number))!.threads;
-      expect(answered!.comments.map(({ body, isOwn }) => [body, isOwn])).toEqual([
+      const answers = async () =>
+        (await s.provider.listReviewThreads(s.at, number))!.threads[0]!.comments.map(({ body, isOwn }) => [
+          body,
+          isOwn,
+        ]);
+      expect(await answers()).toEqual([
         ['Name this better.', false],
         ['Addressed.', true],
       ]);
+      for (let n = 1; n <= 50; n++) await s.provider.replyToThread(s.at, number, thread!.id, `Word ${n}.`);
+      const many = await answers();
+      expect([many[0], many.at(-1)]).toEqual([
+        ['Name this better.', false],
+        ['Word 50.', true],
+      ]);
+      expect(await fault(s.provider.replyToThread(s.at, number, 'nowhere', 'Hello.'))).toMatchObject({
+        code: 'not_found',
+      });
     });
 
     test('git fetches and pushes; the credential is in no argument', async () => {

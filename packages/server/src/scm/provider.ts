@@ -77,6 +77,7 @@ export interface ReviewThread {
   isResolved: boolean;
   path: string | null;
   line: number | null;
+  /** The first one, and at least the last fifty. */
   comments: {
     id: string;
     author: string;

@@ -5,10 +5,12 @@ import { newAccount, signedIn } from '../accounts/callers.fixture.ts';
 import { commitFiles } from '../git/git.fixture.ts';
 import { commitTree } from '../git/merge-commits.ts';
 import { runGit } from '../git/run-git.ts';
+import { newThread, record } from '../pull-requests/records.fixture.ts';
 import { startTestServer } from '../service.fixture.ts';
 import type { TestAnswer, TestServer } from '../service.fixture.ts';
 import { localFolder } from './local/folders.ts';
 import { lookAtRepository } from './local/look-repository.job.ts';
+import { openRepository } from './open-repository.ts';
 import { refreshLocalPullRequests } from './local/refresh-pull.ts';
 
 const REPOSITORIES = '/api/source-control/scm/repositories';
@@ -61,39 +63,66 @@ const codeOf = ({ status, body }: TestAnswer) => [status, body.error?.code, body
 
 test('a push, a status, a comment and a changed repository have looked at what they concern', async () => {
   const { ctx } = s.service;
-  await open();
   await push('other', { a: 'three\n', b: 'b\n' }, 'main');
-  await open({ headRef: 'other' });
-  const looked = async (number?: number) => {
-    const payload = { repositoryId: id, ...(number === undefined ? {} : { number }) };
-    const concerned = await lookAtRepository(ctx, { payload, enqueuedAt: new Date() });
-    for (const table of ['repositories', 'local_pull_requests'] as const)
-      await ctx.db
-        .updateTable(table)
-        .set({ updated_at: new Date(Date.now() - 60_000) })
-        .execute();
-    await ctx.db
-      .updateTable('commit_statuses')
-      .set({ created_at: new Date(0) })
-      .execute();
+  /** Each has a thread, whose record says what the pull request is. */
+  const records: string[] = [];
+  for (const headRef of ['work', 'other']) {
+    const { number, headSha, title, body } = await open({ headRef });
+    const fields = { repository_id: id, number, head_ref: headRef, head_sha: headSha, title, body };
+    records.push(await record(ctx, await newThread(s), fields));
+  }
+  const looked = async (moved: object = {}) => {
+    const enqueuedAt = new Date();
+    const concerned = await lookAtRepository(ctx, { payload: { repositoryId: id, ...moved }, enqueuedAt });
+    await sql`
+      update pull_requests p set head_sha = l.head_sha, scm_summary = json_build_object('mergeable', l.mergeable)
+      from local_pull_requests l where l.repository_id = p.repository_id and l.number = p.number`.execute(
+      ctx.db,
+    );
+    await sql`update repositories set updated_at = ${new Date(0)} where id = ${id}`.execute(ctx.db);
     return concerned;
   };
-  expect(await looked()).toBe('all');
+  const enqueued = async () => {
+    const { rows } = await sql<{ payload: { pullRequestId: string } }>`
+      with gone as (delete from jobs where kind = 'pull-request.sync' returning payload) select * from gone`.execute(
+      ctx.db,
+    );
+    return rows.map(({ payload }) => payload.pullRequestId);
+  };
+  expect(await looked()).toEqual([1, 2]);
   expect(await looked()).toEqual([]);
   const head = await push('other', { a: 'four\n', b: 'b\n' });
   expect(await looked()).toEqual([2]);
+  expect(await looked({ commitSha: head })).toEqual([2]);
+  expect([await looked({ branch: 'work' }), await looked({ branch: 'main' })]).toEqual([[1], [1, 2]]);
+  expect([await looked({ number: 1 }), await looked({ branch: 'nowhere' })]).toEqual([[1], []]);
+  expect(await enqueued()).toEqual([]);
   await scm('POST', `/commits/${head}/statuses`, { context: 'ci', state: 'success' });
-  expect(await looked()).toEqual([2]);
+  expect(await enqueued()).toEqual([records[1]]);
+  const { body } = await scm('POST', '/pull-requests/1/comments', { body: 'Why?' });
+  expect(await enqueued()).toEqual([records[0]]);
+  await scm('PATCH', `/pull-requests/1/comments/${body.comment.id}`, { resolved: true });
+  expect(await enqueued()).toEqual([records[0]]);
+  const enqueuedAt = new Date();
   await scm('PATCH', '', { requiredChecks: ['ci'] });
-  expect(await looked()).toBe('all');
-  await push('main', { a: 'one\n', b: 'b\n', d: 'd\n' });
-  expect(await looked()).toEqual([1, 2]);
-  await sql`delete from jobs where kind = 'scm.look-repository'`.execute(ctx.db);
-  await scm('POST', '/pull-requests/1/comments', { body: 'Why?' });
-  const { rows } = await sql<{ payload: { number: number } }>`
-    select payload from jobs where kind = 'scm.look-repository'`.execute(ctx.db);
-  expect(rows).toEqual([{ payload: { repositoryId: id, number: 1 } }]);
-  expect(await looked(1)).toEqual([1]);
+  expect(await lookAtRepository(ctx, { payload: { repositoryId: id }, enqueuedAt })).toBe('all');
+  await looked();
+  await push('main', { a: 'two\n', b: 'b\n', d: 'd\n' });
+  // The one has the same change as the base; the other one is in conflict with it now.
+  expect(await looked()).toEqual([2]);
+});
+
+test('a reply of the service is made once, whichever process makes it', async () => {
+  await open();
+  const { comment } = (await scm('POST', '/pull-requests/1/comments', { body: 'Why?' })).body;
+  const { provider, at } = await openRepository(s.service.ctx, id);
+  const reply = (body: string) => provider.replyToThread(at, 1, comment.id, body);
+  await Promise.all([1, 2, 3, 4].map(() => reply('Because.')));
+  await reply('And more.');
+  const { threads } = (await provider.listReviewThreads(at, 1))!;
+  expect(threads.map(({ comments }) => comments.map(({ body }) => body))).toEqual([
+    ['Why?', 'Because.', 'And more.'],
+  ]);
 });
 
 describe('a pull request', () => {

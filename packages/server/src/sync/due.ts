@@ -33,6 +33,7 @@ export async function lookAtPullRequests(
   repositoryId: string,
   numbers: readonly number[] | 'all',
 ): Promise<void> {
+  if (numbers.length === 0) return;
   await makeDue(ctx.db, repositoryId, numbers);
   await enqueueDue(ctx);
 }

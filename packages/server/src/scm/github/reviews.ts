@@ -17,9 +17,8 @@ const THREADS = `query($owner: String!, $repo: String!, $number: Int!, $after: S
         pageInfo { hasNextPage endCursor }
         nodes {
           id isResolved path line
-          comments(first: 100) {
-            nodes { id author { login } viewerDidAuthor authorAssociation body createdAt }
-          }
+          opened: comments(first: 1) { nodes { ...said } }
+          comments(last: 50) { nodes { ...said } }
         }
       }
       latestOpinionatedReviews(first: 100) {
@@ -27,6 +26,9 @@ const THREADS = `query($owner: String!, $repo: String!, $number: Int!, $after: S
       }
     }
   }
+}
+fragment said on PullRequestReviewComment {
+  id author { login } viewerDidAuthor authorAssociation body createdAt
 }`;
 const REPLY = `mutation($id: ID!, $body: String!) {
   addPullRequestReviewThreadReply(input: {pullRequestReviewThreadId: $id, body: $body}) { comment { id } }
@@ -51,6 +53,7 @@ interface Answer {
           isResolved: boolean;
           path: string | null;
           line: number | null;
+          opened: { nodes: Comment[] };
           comments: { nodes: Comment[] };
         }[];
       };
@@ -98,7 +101,7 @@ const threadOf = (thread: Pull['reviewThreads']['nodes'][number]): ReviewThread 
   isResolved: thread.isResolved,
   path: thread.path === null ? null : plainText(thread.path),
   line: thread.line,
-  comments: thread.comments.nodes.map((comment) => ({
+  comments: commentsOf(thread).map((comment) => ({
     id: comment.id,
     author: plainText(comment.author?.login ?? 'ghost'),
     isOwn: comment.viewerDidAuthor,
@@ -107,6 +110,12 @@ const threadOf = (thread: Pull['reviewThreads']['nodes'][number]): ReviewThread 
     createdAt: new Date(comment.createdAt).toISOString(),
   })),
 });
+
+/** The one that opened the thread, and its last ones. */
+function commentsOf({ opened, comments }: Pull['reviewThreads']['nodes'][number]): Comment[] {
+  const [first] = opened.nodes;
+  return first && comments.nodes[0]?.id !== first.id ? [first, ...comments.nodes] : comments.nodes;
+}
 
 /** Reviewers who ask for changes and have begun no thread that is open. */
 function unheard(pull: Pull, threads: ReviewThread[]): number {

@@ -1,6 +1,9 @@
 /** The stand-in's GraphQL: the documents that Headrace sends, by their first field. */
 import type { Actor, Answer } from './stand-in-rest.fixture.ts';
-import type { StandInPull, StandInRepository } from './stand-in-repository.fixture.ts';
+import type { StandInPull, StandInRepository, StandInThread } from './stand-in-repository.fixture.ts';
+
+/** As the document asks for. */
+const LAST_COMMENTS = 50;
 
 type Variables = Record<string, unknown>;
 type Found = { repository: StandInRepository; pull: StandInPull };
@@ -67,16 +70,16 @@ function readRepository(
   if (!pull)
     return fault('NOT_FOUND', `Could not resolve to a PullRequest with the number of ${String(number)}.`);
   const begin = variables['after'] === null ? 0 : Number(variables['after']);
+  const said = ({ author, association, ...comment }: StandInThread['comments'][number]) => ({
+    ...comment,
+    author: { login: author },
+    viewerDidAuthor: author === actor.login,
+    authorAssociation: association,
+  });
   const nodes = pull.threads.slice(begin, begin + 100).map(({ comments, ...thread }) => ({
     ...thread,
-    comments: {
-      nodes: comments.map(({ author, association, ...comment }) => ({
-        ...comment,
-        author: { login: author },
-        viewerDidAuthor: author === actor.login,
-        authorAssociation: association,
-      })),
-    },
+    opened: { nodes: comments.slice(0, 1).map(said) },
+    comments: { nodes: comments.slice(-LAST_COMMENTS).map(said) },
   }));
   const end = begin + nodes.length;
   const reviews = pull.reviews.filter(

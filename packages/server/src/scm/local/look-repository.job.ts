@@ -42,7 +42,8 @@ export async function lookAtRepository(
 async function numbersOf(ctx: Context, repositoryId: string, which: RawBuilder<unknown>): Promise<number[]> {
   const { rows } = await sql<{ number: number }>`
     select distinct p.number from pull_requests p
-    where p.repository_id = ${repositoryId} and p.state <> 'merged' and ${which}`.execute(ctx.db);
+    where p.repository_id = ${repositoryId} and p.state <> 'merged' and ${which}
+    order by p.number`.execute(ctx.db);
   return rows.map(({ number }) => number);
 }
 
