@@ -5,6 +5,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createBareRepository } from './bare-repository.ts';
 import { commitFiles } from './git.fixture.ts';
 import { listTree } from './list-tree.ts';
+import { readRefs } from './read-refs.ts';
 import { listBranches, resolveCommit } from './read.ts';
 import { runGit } from './run-git.ts';
 
@@ -44,6 +45,29 @@ describe('a commit', () => {
     const wrong = [main.slice(0, 12), 'HEAD', 'no', 'v1', 'main~0', 'main\nmain', output.toString().trim()];
     for (const ref of [...wrong, '-h', '']) expect([ref, await resolveCommit(dir, ref)]).toEqual([ref, null]);
   });
+});
+
+test('refs are read without git, as files and packed, also where both are there', async () => {
+  const refs = join(folder, 'refs.git');
+  await createBareRepository(refs, { defaultBranch: 'main' });
+  const first = await commitFiles(refs, 'main', [{ path: 'a.txt', content: '1' }]);
+  for (const name of ['heads/deep/er', 'heads/ä', 'pull/1/head', 'heads/gone'])
+    await runGit(refs, ['update-ref', `refs/${name}`, first]);
+  const names = ['main', 'deep/er', 'ä', 'deep', 'main/no', 'gone', 'er', '../heads/main'];
+  const asked = [...names.map((name) => `refs/heads/${name}`), 'refs/pull/1/head', 'refs/pull/1'];
+  const there = (main: string) => [
+    ['refs/heads/deep/er', first],
+    ['refs/heads/main', main],
+    ['refs/heads/ä', first],
+    ['refs/pull/1/head', first],
+  ];
+  const found = async () => [...(await readRefs(refs, asked))].toSorted();
+  await runGit(refs, ['update-ref', '-d', 'refs/heads/gone']);
+  expect(await found()).toEqual(there(first));
+  await runGit(refs, ['pack-refs', '--all']);
+  expect(await found()).toEqual(there(first));
+  const second = await commitFiles(refs, 'main', [{ path: 'a.txt', content: '2' }]);
+  expect(await found()).toEqual(there(second));
 });
 
 describe('a tree', () => {

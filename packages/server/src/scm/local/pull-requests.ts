@@ -9,7 +9,7 @@ import { ProviderError } from '../provider.ts';
 import type { AtRepository } from '../provider.ts';
 import { insertLocalPull, saveLocalPull } from '../store.ts';
 import { findRival, loadPull } from './pull-rows.ts';
-import { branchOf, readTips, refreshPull, writeHead } from './refresh-pull.ts';
+import { branchOf, readTips, readTipsOf, refreshPull, writeHead } from './refresh-pull.ts';
 import type { Tips } from './refresh-pull.ts';
 import { openLocalFolder } from './repository-folder.ts';
 import { localPullAfter } from './state.ts';
@@ -91,7 +91,7 @@ export async function getPull(at: AtRepository, number: number): Promise<LocalPu
   const row = await loadPull(at.ctx.db, at.repository.id, number);
   if (row.state !== 'open') return row;
   const folder = await folderOf(at);
-  return refreshPull(at.ctx, folder, row, await readTips(folder));
+  return refreshPull(at.ctx, folder, row, await readTipsOf(folder, row));
 }
 
 /**

@@ -7,6 +7,7 @@ import type { Context } from '../../context.ts';
 import type { LocalPullRequestRow, RepositoryRow } from '../../db/schema.ts';
 import { transaction } from '../../db/transaction.ts';
 import { isAncestor, mergeTrees } from '../../git/merge-commits.ts';
+import { readRefs } from '../../git/read-refs.ts';
 import { runGit } from '../../git/run-git.ts';
 import { awaitUnlocked } from '../../git/stale-locks.ts';
 import { saveLocalPull } from '../store.ts';
@@ -28,6 +29,12 @@ export async function readTips(folder: string): Promise<Tips> {
   const lines = output.toString('utf8').split('\n').slice(0, -1);
   return new Map(lines.map((line) => [line.slice(41), line.slice(0, 40)]));
 }
+
+/** The same of one pull request alone. */
+export const readTipsOf = (
+  folder: string,
+  row: Pick<LocalPullRequestRow, 'repository_id' | 'number' | 'head_ref' | 'base_ref'>,
+): Promise<Tips> => readRefs(folder, [branchOf(row.head_ref), branchOf(row.base_ref), headOf(row)]);
 
 export const headOf = (pull: Pull): string => `refs/pull/${pull.number}/head`;
 export const branchOf = (name: string): string => `refs/heads/${name}`;
