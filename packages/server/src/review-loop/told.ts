@@ -1,5 +1,4 @@
 /** What a pass is told: read before its transaction, since logs come from the provider. */
-import { ProviderError } from '../scm/index.ts';
 import type { OpenRepository, ProviderCheck } from '../scm/index.ts';
 import { effectiveSettings } from '../settings/index.ts';
 import type { Looked } from '../sync/index.ts';
@@ -54,14 +53,6 @@ async function withLog(
   { name, url, summary, logId }: ProviderCheck,
   isRead: boolean,
 ): Promise<FailingCheck> {
-  const log =
-    logId !== null && isRead
-      ? await provider.checkLog(at, logId, LOG_BYTES[0] + MORE).catch(noneOfUnknown)
-      : null;
+  const log = logId !== null && isRead ? await provider.checkLog(at, logId, LOG_BYTES[0] + MORE) : null;
   return { name, url, summary, log, isLogUnread: logId !== null && log === null };
-}
-
-function noneOfUnknown(error: unknown): null {
-  if (error instanceof ProviderError && error.fault.code === 'not_found') return null;
-  throw error;
 }

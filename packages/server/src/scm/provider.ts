@@ -201,8 +201,11 @@ export interface Provider {
   ): Promise<ProviderPullRequest>;
   /** The newest of each name; null where the credential may not see them. */
   listChecks(at: AtRepository, commitSha: string): Promise<ProviderCheck[] | null>;
-  /** At most `maxBytes` from the end of a check's log. */
-  checkLog(at: AtRepository, logId: string, maxBytes: number): Promise<string>;
+  /**
+   * At most `maxBytes` from the end of a check's log, whole characters; null where it is gone, or the
+   * credential may not see it.
+   */
+  checkLog(at: AtRepository, logId: string, maxBytes: number): Promise<string | null>;
   /**
    * Review threads and the number of reviewers who ask for changes and have no unresolved thread; null where
    * the credential may not see them.

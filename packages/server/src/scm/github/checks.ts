@@ -1,4 +1,5 @@
 /** Check runs and statuses of a commit, as one list of checks. */
+import { lastBytes } from '../../cut-text.ts';
 import { ProviderError } from '../provider.ts';
 import type { AtRepository, Provider, ProviderCheck } from '../provider.ts';
 import { askRepository } from './ask.ts';
@@ -109,19 +110,29 @@ export const checkLog: Provider['checkLog'] = (at, logId, maxBytes) =>
   askRepository(at, async (connection, place) => {
     const [, kind, id] = /^(job|run):(\d{1,16})$/.exec(logId) ?? [];
     if (kind === 'job') return jobLog(at, connection, { ...place, job_id: Number(id) }, maxBytes);
-    if (kind !== 'run') throw new ProviderError({ code: 'not_found' }, 'there is no such log');
+    if (kind !== 'run') return null;
     const { data } = await connection.octokit.rest.checks.get({ ...place, check_run_id: Number(id) });
-    const text = Buffer.from(plainText(data.output.text ?? data.output.summary));
-    return text.subarray(Math.max(0, text.length - maxBytes)).toString('utf8');
+    return lastBytes(plainText(data.output.text ?? data.output.summary), maxBytes);
+  }).catch((error: unknown) => {
+    if (isWithheld(error) || faultOf(error).fault.code === 'not_found') return null;
+    throw error;
   });
 
-/** GitHub points to another host, whose address lets itself in: it gets no credential. */
+/**
+ * GitHub points to another host, whose address lets itself in: it gets no credential. What that host fails in
+ * says nothing about GitHub.
+ */
 async function jobLog(
   { ctx }: AtRepository,
   connection: Connection,
   job: Place & { job_id: number },
   maxBytes: number,
-): Promise<string> {
+): Promise<string | null> {
   const address = await connection.locate('GET /repos/{owner}/{repo}/actions/jobs/{job_id}/logs', job);
-  return plainText(await fetchEnd(address, { maxBytes, allowPrivate: ctx.config.scm.allowPrivate }));
+  try {
+    return plainText(await fetchEnd(address, { maxBytes, allowPrivate: ctx.config.scm.allowPrivate }));
+  } catch (err) {
+    ctx.log.debug({ err }, 'the log of a check could not be read');
+    return null;
+  }
 }

@@ -4,12 +4,17 @@
  */
 import { Agent, fetch as undiciFetch } from 'undici';
 import type { RequestInit, Response as UndiciResponse } from 'undici';
+import { endOf } from '../../cut-text.ts';
 import { publicConnector } from '../../public-connector.ts';
 
 const CONNECT_MS = 10_000;
 const LIMIT_MS = 20_000;
 const MAX_ANSWER = 32 * 1024 * 1024;
 const MAX_REDIRECTS = 3;
+/** Longer ones are asked for in part. */
+const LONG_TEXT = 1024 * 1024;
+/** Of a text whose end alone is kept. */
+const MAX_TEXT = 1024 * 1024 * 1024;
 /** What is kept of answers with an ETag: of each up to, and of all together. */
 const MAX_KEPT = 512 * 1024;
 const MAX_KEPT_TOGETHER = 8 * 1024 * 1024;
@@ -131,26 +136,43 @@ function answerOf(status: number, headers: [string, string][], body: Buffer): Re
 
 /**
  * The end of a text at an address that GitHub named, without any credential: at public addresses, unless
- * private ones are allowed.
+ * private ones are allowed. Of a long text only its end is asked for; a host that does not know parts sends all
+ * of it, of which no more than the end is kept.
  */
 export async function fetchEnd(
   address: string,
   { maxBytes, allowPrivate }: { maxBytes: number; allowPrivate: boolean },
 ): Promise<string> {
-  const answer = await undiciFetch(address, {
-    dispatcher: dispatcherFor(allowPrivate),
-    redirect: 'error',
-    signal: AbortSignal.timeout(LIMIT_MS),
-  });
-  if (!answer.ok) throw new Error(`a log was answered with ${answer.status}`);
-  let end = Buffer.alloc(0);
+  const signal = AbortSignal.timeout(LIMIT_MS);
+  const get = async (headers: Record<string, string>) => {
+    const answer = await undiciFetch(address, {
+      dispatcher: dispatcherFor(allowPrivate),
+      redirect: 'error',
+      signal,
+      // What is packed has no parts.
+      headers: { 'accept-encoding': 'identity', ...headers },
+    });
+    if (!answer.ok) throw new Error(`a log was answered with ${answer.status}`);
+    return answer;
+  };
+  const whole = await get({});
+  const size = Number(whole.headers.get('content-length'));
+  if (!(size > LONG_TEXT)) return readEnd(whole, maxBytes);
+  await whole.body?.cancel();
+  return readEnd(await get({ range: `bytes=${size - maxBytes - 1}-` }), maxBytes);
+}
+
+async function readEnd(answer: UndiciResponse, maxBytes: number): Promise<string> {
+  // A byte more shows where a character is cut.
+  const kept = maxBytes + 1;
+  let end: Uint8Array = new Uint8Array();
   let size = 0;
   for await (const chunk of answer.body ?? []) {
     const bytes = chunk as Uint8Array;
     size += bytes.length;
-    if (size > 4 * MAX_ANSWER) break;
-    end = Buffer.concat([end, bytes]);
-    if (end.length > 2 * maxBytes) end = end.subarray(end.length - maxBytes);
+    if (size > MAX_TEXT) throw new Error('the log is too long');
+    // Most chunks are longer than what is kept of them.
+    end = bytes.length > kept ? bytes.subarray(-kept) : Buffer.concat([end, bytes]).subarray(-kept);
   }
-  return end.subarray(Math.max(0, end.length - maxBytes)).toString('utf8');
+  return endOf(Buffer.from(end), maxBytes);
 }

@@ -5,6 +5,7 @@ import type { AtRepository } from '../provider.ts';
 import { atInstallation, atRepository } from './at.fixture.ts';
 import { githubProvider as provider } from './provider.ts';
 import { ALL_PERMISSIONS, startGithubStandIn } from './stand-in.fixture.ts';
+import type { LongLog } from './stand-in-logs.fixture.ts';
 import type { GithubStandIn, StandInRepository } from './stand-in.fixture.ts';
 
 let github: GithubStandIn;
@@ -305,6 +306,49 @@ describe('checks and reviews', () => {
     ];
     const [check] = (await provider.listChecks(at, sha))!;
     expect(await provider.checkLog(at, check!.logId!, 6)).toBe('failed');
+  });
+
+  describe('of a long log', () => {
+    const of = (log: Partial<LongLog>) => {
+      const long = { size: 100 * 1024 * 1024, end: 'the end', knowsParts: true, sent: 0, ...log };
+      repository.logs.set(7, long);
+      return long;
+    };
+
+    test('only the end is asked for', async () => {
+      const log = of({});
+      expect(await provider.checkLog(at, 'job:7', 10)).toBe('...the end');
+      expect(log.sent).toBeLessThan(10 * 1024 * 1024);
+    });
+
+    test('no more than the end is kept, where its host sends all of it, and the process goes on meanwhile', async () => {
+      const log = of({ knowsParts: false, size: 200 * 1024 * 1024 });
+      const before = process.memoryUsage().arrayBuffers;
+      let most = 0;
+      let looks = 0;
+      const watch = setInterval(() => {
+        looks += 1;
+        most = Math.max(most, process.memoryUsage().arrayBuffers - before);
+      }, 1);
+      expect(await provider.checkLog(at, 'job:7', 8_192)).toMatch(/^\.+the end$/);
+      clearInterval(watch);
+      expect(log.sent).toBe(log.size - log.end.length);
+      expect(most).toBeLessThan(log.size / 2);
+      expect(looks).toBeGreaterThan(5);
+    });
+
+    test('which is gone, hidden or out of reach there is none; where GitHub is away that is the fault', async () => {
+      expect(await provider.checkLog(at, 'job:8', 10)).toBeNull();
+      of({});
+      github.trouble = ({ path }) => (path.startsWith('/logs/') ? '502' : undefined);
+      expect(await provider.checkLog(at, 'job:7', 10)).toBeNull();
+      github.trouble = null;
+      github.permissions = { ...ALL_PERMISSIONS };
+      delete (github.permissions as Record<string, string>)['actions'];
+      expect(await provider.checkLog(by({ app: github.app }), 'job:7', 10)).toBeNull();
+      github.trouble = () => '502';
+      expect(await fault(provider.checkLog(at, 'job:7', 10))).toMatchObject({ code: 'unavailable' });
+    });
   });
 
   test('reviewers who ask for changes count unless they have an open thread', async () => {

@@ -4,6 +4,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
+import type { LongLog } from './stand-in-logs.fixture.ts';
 
 const run = promisify(execFile);
 
@@ -86,7 +87,7 @@ export class StandInRepository {
     url: string | null;
   }[] = [];
   checks: StandInCheck[] = [];
-  logs = new Map<number, string>();
+  logs = new Map<number, string | LongLog>();
 
   constructor(id: number, owner: string, name: string, dir: string) {
     this.id = id;

@@ -22,6 +22,7 @@ import { join } from 'node:path';
 import { createBareRepository } from '../../git/bare-repository.ts';
 import { recognize } from './stand-in-description.fixture.ts';
 import { answerGraphql } from './stand-in-graphql.fixture.ts';
+import { sendLog } from './stand-in-logs.fixture.ts';
 import { GIT, StandInRepository } from './stand-in-repository.fixture.ts';
 import { permissionFor, refusal, REST } from './stand-in-rest.fixture.ts';
 import type { Actor, Answer } from './stand-in-rest.fixture.ts';
@@ -202,7 +203,7 @@ export class GithubStandIn {
     const trouble = this.trouble?.({ method, path: url.pathname });
     if (trouble === 'cut') return void response.destroy();
     if (trouble === '502') return send(response, { status: 502, body: 'Bad gateway' });
-    if (url.pathname.startsWith('/logs/')) return this.#log(url, seen, response);
+    if (url.pathname.startsWith('/logs/')) return await this.#log(url, seen, response);
     this.#underWay.add(name);
     try {
       if (!url.pathname.startsWith('/api/')) return await this.#git(url, request, response, trouble);
@@ -221,11 +222,11 @@ export class GithubStandIn {
   }
 
   /** Logs are at another host, and their address is all that it takes. */
-  #log(url: URL, seen: SeenRequest, response: ServerResponse): void {
+  async #log(url: URL, seen: SeenRequest, response: ServerResponse): Promise<void> {
     if (seen.headers.authorization) this.faults.push('a credential went to another host');
     const [, , repositoryId, job] = url.pathname.split('/');
     const log = this.repositories.find(({ id }) => String(id) === repositoryId)?.logs.get(Number(job));
-    response.writeHead(log === undefined ? 404 : 200, { 'content-type': 'text/plain' }).end(log);
+    await sendLog(log, seen.headers.range, response);
   }
 
   async #answer(url: URL, seen: SeenRequest): Promise<Answer> {

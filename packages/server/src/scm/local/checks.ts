@@ -1,4 +1,5 @@
 /** Commit statuses as checks, and comments as review threads. */
+import { lastBytes } from '../../cut-text.ts';
 import type { CommitStatusRow, LocalCommentRow } from '../../db/schema.ts';
 import { transaction } from '../../db/transaction.ts';
 import { newId } from '../../ids.ts';
@@ -57,18 +58,14 @@ export async function missingChecks(at: AtRepository, commitSha: string): Promis
   return required.filter((name) => !succeeded.has(name));
 }
 
-/** At most `maxBytes` from the log's end, whole characters. */
-export async function checkLog(at: AtRepository, logId: string, maxBytes: number): Promise<string> {
+export async function checkLog(at: AtRepository, logId: string, maxBytes: number): Promise<string | null> {
   const row = await at.ctx.db
     .selectFrom('commit_statuses')
     .select('log')
     .where('id', '=', logId)
     .where('repository_id', '=', at.repository.id)
     .executeTakeFirst();
-  const bytes = Buffer.from(row?.log ?? '');
-  let from = Math.max(0, bytes.length - maxBytes);
-  while (from < bytes.length && (bytes[from]! & 0xc0) === 0x80) from++;
-  return bytes.toString('utf8', from);
+  return row?.log == null ? null : lastBytes(row.log, maxBytes);
 }
 
 export async function listReviewThreads(
