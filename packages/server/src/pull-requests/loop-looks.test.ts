@@ -57,6 +57,7 @@ const LOOK: LoopLook = {
   pointCount: 0,
   userRunCompletedAt: null,
   pass: null,
+  passEndedAt: null,
   lostRuns: 0,
   refusal: null,
   mayBegin: true,
@@ -358,8 +359,24 @@ const WALKS: Record<string, Walk[]> = {
   'its run has failed': [
     {
       loop: FIXING,
-      look: { ...pass({ is: 'failed', code: 'timeout' }), ...RED },
-      then: { status: 'blocked', blocked_reason: 'fix_failed' },
+      look: {
+        ...pass({ is: 'failed', code: 'timeout' }),
+        ...RED,
+        passEndedAt: ago(9),
+        userRunCompletedAt: ago(9),
+      },
+      then: { status: 'blocked', blocked_reason: 'fix_failed', status_since: ago(9) },
+    },
+    {
+      loop: FIXING,
+      look: {
+        ...pass({ is: 'failed', code: 'timeout' }),
+        ...RED,
+        passEndedAt: ago(9),
+        userRunCompletedAt: ago(2),
+      },
+      then: { status: 'fixing', pass_count: 1 },
+      act: 'pass',
     },
   ],
 };

@@ -42,10 +42,12 @@ export interface LoopLook {
   summary: ScmSummary;
   /** Review threads whose last comment no pass was told of. */
   pointCount: number;
-  /** When the newest run of a user's message completed; null where none has. */
+  /** When the newest run of a user's message completed, since the loop is stuck or its pass has ended. */
   userRunCompletedAt: Date | null;
   /** Of the pass under way; null in every status but `fixing`. */
   pass: PassOutcome | null;
+  /** When its run ended; null for an update from the base. */
+  passEndedAt: Date | null;
   /** Runs of the pass under way that were lost, and were decided upon. */
   lostRuns: number;
   /** Why no pass could begin; null: one could. Read only where something is wrong. */
@@ -412,6 +414,8 @@ function stepOf(row: LookRow, loop: LoopState, look: LoopLook): LoopChange {
   if (row.to === 'same' || (row.to === loop.status && reason === loop.blocked_reason)) return change;
   return {
     ...to(loop, row.to, look.now, { blocked_reason: reason }),
+    // A look may come late: a user's message may have had its run since.
+    ...(row.from === 'fixing' ? { status_since: look.passEndedAt ?? look.now } : {}),
     ...(row.to === 'error' ? {} : { operational_retry_count: 0 }),
     ...change,
   };

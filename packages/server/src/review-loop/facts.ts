@@ -22,11 +22,18 @@ export interface Driving {
   mayBegin: boolean;
 }
 
+interface EndingPass {
+  pass: ReviewPassRow;
+  outcome: PassOutcome;
+  /** When its run ended. */
+  endedAt: Date | null;
+}
+
 export interface Facts {
   look: LoopLook;
   points: Point[];
   /** Those whose outcome is not dealt with; the newest, in `fixing`, is under way. */
-  passes: { pass: ReviewPassRow; outcome: PassOutcome }[];
+  passes: EndingPass[];
 }
 
 export async function readFacts(tx: Tx, looked: Looked, at: Driving): Promise<Facts> {
@@ -35,12 +42,12 @@ export async function readFacts(tx: Tx, looked: Looked, at: Driving): Promise<Fa
   const passes = await Promise.all(
     (await unsettledPasses(tx.db, loop.id)).map(async (pass) => ({
       pass,
-      outcome: await passOutcome(tx, row, pass),
+      ...(await passOutcome(tx, row, pass)),
     })),
   );
   const current = loop.status === 'fixing' ? passes[0] : undefined;
   const look = {
-    ...(await timesOf(tx, at)),
+    ...(await timesOf(tx, at, current?.endedAt ?? null)),
     headSha: row.head_sha,
     isOwnHead: await isOwnHead(tx, at, passes),
     push: await pushOf(tx, at),
@@ -48,6 +55,7 @@ export async function readFacts(tx: Tx, looked: Looked, at: Driving): Promise<Fa
     summary: row.scm_summary!,
     pointCount: points.length,
     pass: current?.outcome ?? null,
+    passEndedAt: current?.endedAt ?? null,
     lostRuns: current?.pass.lost_runs ?? 0,
     // Read once a pass is to begin.
     refusal: null,
@@ -58,17 +66,19 @@ export async function readFacts(tx: Tx, looked: Looked, at: Driving): Promise<Fa
   return { look, points, passes };
 }
 
-/** Now, and when the newest run of a user's message completed since the loop is stuck. */
+/** Now, and when the newest run of a user's message completed since the loop is stuck or its pass has ended. */
 async function timesOf(
   tx: Tx,
   { thread: { thread }, loop }: Driving,
+  passEndedAt: Date | null,
 ): Promise<Pick<LoopLook, 'now' | 'userRunCompletedAt'>> {
   const isStuck = loop.status === 'blocked' || loop.status === 'error';
+  const since = isStuck ? loop.status_since : passEndedAt;
   const completed = sql`(
     select max(r.finished_at) from runs r join messages m on m.id = r.message_id
-    where r.thread_id = ${thread.id} and r.status = 'completed' and m.role = 'user' and r.finished_at > ${loop.status_since})`;
+    where r.thread_id = ${thread.id} and r.status = 'completed' and m.role = 'user' and r.finished_at > ${since})`;
   const { rows } = await sql<{ now: Date; at: Date | null }>`
-    select now() as now, ${isStuck ? completed : sql`null::timestamptz`} as at`.execute(tx.db);
+    select now() as now, ${since === null ? sql`null::timestamptz` : completed} as at`.execute(tx.db);
   return { now: rows[0]!.now, userRunCompletedAt: rows[0]!.at };
 }
 

@@ -1,4 +1,4 @@
-import type { PullRequestRow, ReviewPassRow } from '../db/schema.ts';
+import type { PullRequestRow, ReviewPassRow, RunRow } from '../db/schema.ts';
 import type { Tx } from '../db/transaction.ts';
 import type { PassOutcome } from '../pull-requests/index.ts';
 
@@ -11,9 +11,25 @@ const LOST: readonly string[] = [
   'model_error',
 ];
 
+interface PassEnd {
+  outcome: PassOutcome;
+  /** When its run ended; null while it has not, and for an update. */
+  endedAt: Date | null;
+}
+
 /** What has become of a pass, by its run, or by the update from the base that it is. */
-export const passOutcome = async (tx: Tx, row: PullRequestRow, pass: ReviewPassRow): Promise<PassOutcome> =>
-  pass.kind === 'update' ? updateOutcome(row, pass) : runOutcome(tx, pass);
+export async function passOutcome(tx: Tx, row: PullRequestRow, pass: ReviewPassRow): Promise<PassEnd> {
+  if (pass.kind === 'update') return { outcome: updateOutcome(row, pass), endedAt: null };
+  const run = await tx.db
+    .selectFrom('runs as r')
+    .leftJoin('sources as base', 'base.id', 'r.base_source_id')
+    .leftJoin('sources as result', 'result.id', 'r.result_source_id')
+    .select(['r.status', 'r.error_code', 'r.error_message', 'r.finished_at'])
+    .select(['base.sha256 as base_sha256', 'result.sha256 as result_sha256'])
+    .where('r.id', '=', pass.run_id)
+    .executeTakeFirstOrThrow();
+  return { outcome: runOutcome(run, pass), endedAt: run.finished_at };
+}
 
 function updateOutcome({ branch_update: update, ...row }: PullRequestRow, pass: ReviewPassRow): PassOutcome {
   if (update?.status === 'running') return { is: 'running' };
@@ -22,15 +38,12 @@ function updateOutcome({ branch_update: update, ...row }: PullRequestRow, pass: 
   return { is: update?.error?.code === 'cancelled' ? 'stopped' : 'conflicted' };
 }
 
-async function runOutcome(tx: Tx, { run_id: runId, retry_at: retryAt }: ReviewPassRow): Promise<PassOutcome> {
-  const run = await tx.db
-    .selectFrom('runs as r')
-    .leftJoin('sources as base', 'base.id', 'r.base_source_id')
-    .leftJoin('sources as result', 'result.id', 'r.result_source_id')
-    .select(['r.status', 'r.error_code', 'r.error_message'])
-    .select(['base.sha256 as base_sha256', 'result.sha256 as result_sha256'])
-    .where('r.id', '=', runId)
-    .executeTakeFirstOrThrow();
+interface EndingRun extends Pick<RunRow, 'status' | 'error_code' | 'error_message'> {
+  base_sha256: string | null;
+  result_sha256: string | null;
+}
+
+function runOutcome(run: EndingRun, { retry_at: retryAt }: ReviewPassRow): PassOutcome {
   switch (run.status) {
     case 'completed':
       return { is: run.base_sha256 === run.result_sha256 ? 'unchanged' : 'changed' };
