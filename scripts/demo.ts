@@ -7,6 +7,7 @@ import { createOutput } from './demo/output.ts';
 import { startRecorder } from './demo/recorder.ts';
 import { tellOfRepository } from './demo/repository.ts';
 import type { RepositoryOutcome } from './demo/repository.ts';
+import { tellOfReviewLoop } from './demo/review-loop.ts';
 import { startService } from './demo/service.ts';
 import type { DemoService } from './demo/service.ts';
 import { tell } from './demo/story.ts';
@@ -15,7 +16,8 @@ import type { Outcome } from './demo/story.ts';
 const HELP = `npm run demo [-- options]
 Starts Headrace on a data folder of its own and drives its main job over HTTP: imports examples/workshop, lets two threads edit it at
 once, previews and applies both drafts, settles a conflict, builds the head, checks the artifact, and replays every event. Then it
-makes a git repository, pushes the workshop to it, and merges the pull request of a thread.
+makes a git repository, pushes the workshop to it, and merges the pull request of a thread. The checks of a second one fail: its
+review loop mends it, and merges it once they are green.
 
   --keep    keep the service running afterwards, until Ctrl-C
   --fresh   remove the data of earlier demos first
@@ -59,10 +61,10 @@ async function run(): Promise<Outcome & RepositoryOutcome> {
   let outcome: Outcome & RepositoryOutcome;
   try {
     const told = await tell({ client, output, recorder, folder: join(dataDir, 'artifacts') });
-    outcome = {
-      ...told,
-      ...(await tellOfRepository({ address, key, output, folder: join(dataDir, 'git') })),
-    };
+    const story = { address, key, output, folder: join(dataDir, 'git') };
+    const repository = await tellOfRepository(story);
+    await tellOfReviewLoop(story, repository.repositoryId, repository.clone);
+    outcome = { ...told, ...repository };
   } finally {
     await recorder.stop();
   }

@@ -11,7 +11,7 @@ import { promisify } from 'node:util';
 import type { Output } from './output.ts';
 import { EXAMPLES, must, RUN_LIMIT_MS, WORKSHOP } from './examples.ts';
 
-interface Story {
+export interface Story {
   address: string;
   key: string;
   output: Output;
@@ -22,6 +22,8 @@ interface Story {
 export interface RepositoryOutcome {
   repositoryId: string;
   pullRequest: string;
+  /** The folder that the repository was cloned to. */
+  clone: string;
 }
 
 const EDIT = join(EXAMPLES, 'edits', 'overdue-reminders.md');
@@ -61,7 +63,7 @@ export async function tellOfRepository(story: Story): Promise<RepositoryOutcome>
     must(changed.length > 1, 'git pull brings what the thread changed');
     return `main is at ${short(await git(story, clone, 'rev-parse', 'HEAD'))}: ${changed.length} files of the thread`;
   });
-  return { repositoryId: repository.id, pullRequest: pull.url };
+  return { repositoryId: repository.id, pullRequest: pull.url, clone };
 }
 
 async function makeRepository(story: Story): Promise<{ id: string; cloneUrl: string }> {
@@ -126,14 +128,19 @@ async function openPullRequest(
   return pull!;
 }
 
-const short = (commit: string): string => commit.slice(0, 7);
+export const short = (commit: string): string => commit.slice(0, 7);
 
 // Answers are read by name; a wrong one fails the demo.
 // oxlint-disable-next-line typescript/no-explicit-any
-type Answer = Record<string, any>;
+export type Answer = Record<string, any>;
 
 /** One call; throws what the service says against it. */
-async function call({ address, key }: Story, method: string, path: string, body?: object): Promise<Answer> {
+export async function call(
+  { address, key }: Story,
+  method: string,
+  path: string,
+  body?: object,
+): Promise<Answer> {
   const response = await fetch(address + path, {
     method,
     headers: { 'x-api-key': key, 'content-type': 'application/json', 'idempotency-key': randomUUID() },
@@ -153,7 +160,7 @@ async function untilEnded(story: Story, path: string): Promise<Answer> {
 }
 
 /** git with the service's key in its environment: not in an address, not on a command line. */
-async function git({ address, key }: Story, cwd: string, ...args: string[]): Promise<string> {
+export async function git({ address, key }: Story, cwd: string, ...args: string[]): Promise<string> {
   const { stdout } = await promisify(execFile)('git', args, {
     cwd,
     timeout: GIT_LIMIT_MS,
