@@ -222,7 +222,7 @@ describe('of a long thread', () => {
       read += page.join('').length;
       if (page.length) most = Math.max(most, read - spooled());
       return result;
-    } as never);
+    });
     onTestFinished(() => spy.mockRestore());
     expect((await s.call('GET', pathOf(thread, format))).status).toBe(200);
     expect(read).toBeGreaterThan(12 * MIB);
