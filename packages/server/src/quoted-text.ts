@@ -17,15 +17,13 @@ export function quotedText(text: string): string {
  */
 export function closingLines(text: string): string {
   const lines: string[] = [];
-  const close = (mark: string, more = '') => {
-    const fence = mark.repeat(Math.max(3, longestRun(text, mark)));
-    lines.push(`${fence}end of the instructions${more}`, fence);
-  };
+  const close = (fence: string, more = '') => lines.push(`${fence}end of the instructions${more}`, fence);
+  const longest = (mark: string) => mark.repeat(Math.max(3, longestRun(text, mark)));
   const isHtml = /<(?:script|pre|style|textarea|[!?])/i.test(text);
   // Its first line ends the block of HTML, so that its second one opens a fence, which the last pair closes.
-  if (isHtml) close('`', ' --> ?> ]]> </pre>');
-  if (text.includes('~~~')) close('~');
-  if (text.includes('```') || isHtml) close('`');
+  if (isHtml) close('```', ' --> ?> ]]> </pre>');
+  if (text.includes('~~~')) close(longest('~'));
+  if (text.includes('```') || isHtml) close(longest('`'));
   return lines.join('\n');
 }
 

@@ -25,5 +25,6 @@ export {
   takeDue,
 } from './store.ts';
 export type { ListedJson } from './store.ts';
+export { updateBegun } from './update-begun.ts';
 export { listedView, primaryOf, pullRequestView } from './view.ts';
 export type { LoadedPullRequest } from './view.ts';

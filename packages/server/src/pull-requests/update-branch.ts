@@ -11,6 +11,7 @@ import { requireIdle, requireOpen } from '../threads/index.ts';
 import { changePullRequest } from './change-pull-request.ts';
 import { enqueueSync } from './enqueue-sync.ts';
 import { PullRequest } from './schemas.ts';
+import { updateBegun } from './update-begun.ts';
 import { pullRequestView } from './view.ts';
 import type { LoadedPullRequest } from './view.ts';
 
@@ -44,19 +45,11 @@ export const updateBranch = write({
     const { thread, loaded } = await lockAsked(tx, call);
     await requireUpdatable(tx, thread, loaded);
     await requireWorker(call.ctx, tx.db);
-    const changed = await changePullRequest(tx, loaded, {
-      branch_update: {
-        status: 'running',
-        baseSha: null,
-        conflicts: [],
-        error: null,
-        conflictResolution: call.body.conflictResolution ?? 'agent',
-        requestedBy: call.principal.actorId,
-        attempts: 0,
-        sides: null,
-      },
-      update_run_id: null,
-    });
+    const changed = await changePullRequest(
+      tx,
+      loaded,
+      updateBegun(call.principal.actorId, call.body.conflictResolution),
+    );
     await enqueueSync(tx, changed.row);
     return {
       status: 202,

@@ -4,7 +4,7 @@ import type { ReviewPassRow, RunRow } from '../db/schema.ts';
 import type { Tx } from '../db/transaction.ts';
 import { newId } from '../ids.ts';
 import { assignRun, recordSystemMessage } from '../messages/index.ts';
-import { enqueueSync } from '../pull-requests/index.ts';
+import { enqueueSync, updateBegun } from '../pull-requests/index.ts';
 import type { LoadedPullRequest, PullRequestChange } from '../pull-requests/index.ts';
 import { queueRun } from '../runs/index.ts';
 import { reinitialize } from '../threads/index.ts';
@@ -41,7 +41,7 @@ export async function beginPass(
   if (told.kind === 'update') {
     await insertPass(tx, { ...pass, kind: 'update' });
     await enqueueSync(tx, loaded.row);
-    return { passId: pass.id, runId: null, pull: updating(loopId), thread: {} };
+    return { passId: pass.id, runId: null, pull: updateBegun(loopId), thread: {} };
   }
   const again = await reinitialize(tx, thread);
   const messageId = await recordSystemMessage(tx, thread, told.content);
@@ -69,20 +69,6 @@ export async function beginPass(
   );
   return { passId: pass.id, runId: run.id, pull: {}, thread: again };
 }
-
-const updating = (requestedBy: string): PullRequestChange => ({
-  branch_update: {
-    status: 'running',
-    baseSha: null,
-    conflicts: [],
-    error: null,
-    conflictResolution: 'agent',
-    requestedBy,
-    attempts: 0,
-    sides: null,
-  },
-  update_run_id: null,
-});
 
 interface Retry {
   thread: LoadedThread;

@@ -132,6 +132,12 @@ describe('how long it is', () => {
   });
 
   test('the worst of texts leave room for a check and a point', () => {
+    const folly = passText({
+      instructions: `<!--\n${'`'.repeat(19_990)}`,
+      checks: [check()],
+      points: [point()],
+    });
+    expect(folly.content.length).toBeLessThanOrEqual(MAX_CONTENT);
     const ticks = '`'.repeat(9_000);
     const long = '😀'.repeat(2_000);
     const { content, pointCount } = passText({

@@ -9,6 +9,9 @@ import { startTestServer } from '../service.fixture.ts';
 import type { TestAnswer, TestServer } from '../service.fixture.ts';
 import type { ReviewThread } from '../scm/index.ts';
 import { newBound } from '../sync/sync.fixture.ts';
+import { transaction } from '../db/transaction.ts';
+import { changeThread, lockThreadById } from '../threads/index.ts';
+import { retryPass } from './begin-pass.ts';
 import { ok, refusal, sh } from '../threads/threads.fixture.ts';
 import { newPoints } from './points.ts';
 
@@ -91,6 +94,35 @@ describe('a pass by a message', () => {
       'pull_request.updated',
       'thread.updated',
     ]);
+  });
+
+  test('whose run was lost runs once more, and is the pass of that run then', async () => {
+    const d = await looped(APPENDS);
+    await d.report(d.headSha, 'failure');
+    const { reviewLoop, headSha } = await d.comesTo({ status: 'waiting_checks' }, d.headSha);
+    const pass = { db: s.service.ctx.db, of: reviewLoop.lastFixRunId as string };
+    const lost = await pass.db
+      .selectFrom('review_passes')
+      .selectAll()
+      .where('run_id', '=', pass.of)
+      .executeTakeFirstOrThrow();
+    const { runId } = await transaction(s.service.ctx, async (tx) => {
+      const thread = (await lockThreadById(tx, d.threadId))!;
+      const again = await retryPass(tx, s.service.ctx, { thread, pass: lost });
+      await changeThread(tx, thread, again.thread);
+      return again;
+    });
+    const { run } = await ok(s.call('GET', `/api/threads/${d.threadId}/runs/${runId}?waitSeconds=30`));
+    expect(run).toMatchObject({ kind: 'message', status: 'completed', messageId: lost.message_id });
+    const { headSha: next } = await d.comesTo({ enabled: true }, headSha);
+    expect(await d.git('show', `${next as string}:passes.txt`)).toBe('pass\npass');
+    const now = await pass.db
+      .selectFrom('review_passes')
+      .select(['id', 'run_id'])
+      .where('loop_id', '=', lost.loop_id)
+      .execute();
+    expect(now).toEqual([{ id: lost.id, run_id: runId }]);
+    expect((await d.messages()).filter(({ role }) => role === 'system')).toHaveLength(1);
   });
 
   test('is told of each comment once, and of what is said again in its thread', async () => {

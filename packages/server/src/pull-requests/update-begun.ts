@@ -1,0 +1,20 @@
+import type { BranchUpdate } from '../db/schema.ts';
+import type { PullRequestChange } from './change-pull-request.ts';
+
+/** The columns of an update from the base that begins. The synchronization of the pull request takes it on. */
+export const updateBegun = (
+  requestedBy: string,
+  conflictResolution: BranchUpdate['conflictResolution'] = 'agent',
+): PullRequestChange => ({
+  branch_update: {
+    status: 'running',
+    baseSha: null,
+    conflicts: [],
+    error: null,
+    conflictResolution,
+    requestedBy,
+    attempts: 0,
+    sides: null,
+  },
+  update_run_id: null,
+});
