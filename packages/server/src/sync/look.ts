@@ -7,6 +7,7 @@ import { enqueueSync, findPullRequestById } from '../pull-requests/index.ts';
 import type { LoadedPullRequest, PullRequestChange } from '../pull-requests/index.ts';
 import { nextLookAfterMs, ProviderError } from '../scm/index.ts';
 import type { OpenRepository, ProviderCheck, ProviderPullRequest, ReviewThread } from '../scm/index.ts';
+import { keepReviews, keptReviews } from './kept-reviews.ts';
 import { lockBoth } from './lock.ts';
 import { see } from './see.ts';
 import type { Looked } from './syncing.ts';
@@ -121,12 +122,12 @@ async function summarize(
     running: count('running'),
   };
   const mark = reviewsMark(row, pull, counted);
+  const isReadNow = row.scm_summary === null || !isReadFor(row, mark) || isForResolution(loop);
+  const kept = isReadNow ? null : keptReviews(at.ctx, row.id, mark, REVIEWS_MS);
   // A loop reads the threads themselves, where there are any.
-  const isKnown =
-    row.scm_summary !== null &&
-    isReadFor(row, mark) &&
-    (loop?.enabled !== true || row.scm_summary.unresolvedCount === 0);
-  const found = isKnown ? null : await provider.listReviewThreads(at, number);
+  const isKnown = !isReadNow && (kept !== null || !loop?.enabled || row.scm_summary!.unresolvedCount === 0);
+  const found = isKnown ? kept : await provider.listReviewThreads(at, number);
+  if (!isKnown && loop?.enabled) keepReviews(at.ctx, row.id, mark, found);
   const reviews = isKnown ? row.scm_summary! : reviewsOf(found);
   return {
     summary: {
@@ -144,6 +145,10 @@ async function summarize(
     read: isKnown ? {} : { reviews_mark: mark, reviews_read_at: sql<Date>`now()` },
   };
 }
+
+/** A thread that is resolved changes nothing else, and it is all that such a loop waits for. */
+const isForResolution = (loop: LoadedPullRequest['loop']): boolean =>
+  loop?.blocked_reason === 'unresolved_comments';
 
 function reviewsOf(
   found: Awaited<ReturnType<OpenRepository['provider']['listReviewThreads']>>,

@@ -123,3 +123,18 @@ test('what changes nothing else is read with news of it, on request, and after a
   expect(await poll(1)).toMatchObject({ query: 1 });
   await shows(0);
 });
+
+test('a loop that rests with unresolved threads has them read no more often', async () => {
+  pull.threads[0]!.isResolved = false;
+  pull.updatedAt = '2026-01-02T03:04:05Z';
+  const passed = { context: 'ci', state: 'success', description: null, url: null };
+  github.repositories[0]!.statuses.push({ sha: pull.headSha, ...passed });
+  await ok(s.call('PATCH', `${at}/pull-requests/${prId}/review-loop`, { enabled: true }));
+  // Its point leads to no pass: nothing says what the agent is to do.
+  await until('the loop rests', async () => {
+    const { reviewLoop } = (await ok(s.call('GET', `${at}/pull-requests/${prId}`))).pullRequest;
+    return reviewLoop.blockedReason === 'not_configured';
+  });
+  await poll(1);
+  expect(await poll(5)).toEqual({ conditional: 15 });
+});
