@@ -3,6 +3,7 @@ import { describe, expect, test } from 'vitest';
 import type { ScmSummary } from '../db/schema.ts';
 import { LOOK_ROWS, loopAfterLook, rowOf } from './loop-looks.ts';
 import type { LoopLook, PassOutcome } from './loop-looks.ts';
+import { loopAfterFault } from './loop-state.ts';
 import type { LoopChange, LoopState, LoopStatus } from './loop-state.ts';
 
 const now = new Date('2026-11-23T12:00:00.000Z');
@@ -529,4 +530,22 @@ test('every loop has after every look what belongs to its status, and rests', ()
     }),
     { numRuns: 3_000 },
   );
+});
+
+test('merges that the provider fails are counted over good looks, until its loop is in error', () => {
+  let loop: LoopState & { enabled: boolean } = { ...LOOP, enabled: true, auto_merge: true };
+  const fault = { code: 'unavailable', message: 'away' } as const;
+  const counts: number[] = [];
+  for (let n = 0; loop.status !== 'error' && n < 10; n++) {
+    const { change, act } = loopAfterLook(loop, LOOK);
+    expect(act).toBe('merge');
+    loop = { ...loop, ...change };
+    loop = { ...loop, ...loopAfterFault(loop, fault, now) };
+    counts.push(loop.operational_retry_count);
+  }
+  expect(counts.slice(0, 3)).toEqual([1, 2, 3]);
+  expect([loop.status, loop.last_error_code]).toEqual(['error', 'unavailable']);
+  expect(loopAfterLook({ ...LOOP, ...loop, status: 'ready' }, LOOK).change).toMatchObject({
+    operational_retry_count: 0,
+  });
 });

@@ -395,12 +395,18 @@ export function loopAfterLook(before: LoopState, look: LoopLook): { change: Loop
     const step = stepOf(row, loop, look);
     const next = { ...loop, ...step };
     change = { ...change, ...step };
-    if (row.act) return { change, act: row.act(next) };
+    if (row.act) return { change: { ...change, ...keptCount(before, row) }, act: row.act(next) };
     if (isDeepStrictEqual(keyOf(next), keyOf(loop))) break;
     loop = next;
   }
   return { change };
 }
+
+/** Merges that the provider fails are counted over the good looks in between. */
+const keptCount = (before: LoopState, row: LookRow): LoopChange =>
+  before.status === 'finalizing' && row.to === 'same'
+    ? { operational_retry_count: before.operational_retry_count }
+    : {};
 
 /** The first row that fits. */
 export const rowOf = (loop: LoopState, look: LoopLook): LookRow | undefined =>
