@@ -96,13 +96,14 @@ test('each line of the table is another one', () => {
   expect(new Set(lines).size).toBe(lines.length);
 });
 
+const at = { push: 'current', now } as const;
 const away = { code: 'unavailable', message: 'away' } as const;
 const inSeconds = (seconds: number) => new Date(now.getTime() + seconds * 1_000);
 
 test('a provider that fails is asked again after 30, 60 and 120 s, then every 300 s', () => {
   let loop = { ...LOOP, enabled: true, status: 'ready' as LoopState['status'] };
   const seen = Array.from({ length: 6 }, () => {
-    loop = { ...loop, ...loopAfterFault(loop, away, now) };
+    loop = { ...loop, ...loopAfterFault(loop, away, at) };
     return [loop.status, loop.operational_retry_count, loop.last_error_code, loop.wait_until];
   });
   expect(seen).toEqual([
@@ -113,8 +114,16 @@ test('a provider that fails is asked again after 30, 60 and 120 s, then every 30
     ['error', 3, 'unavailable', inSeconds(300)],
     ['error', 3, 'unavailable', inSeconds(300)],
   ]);
-  expect(loopAfterFault({ ...LOOP, enabled: false, status: 'disabled' }, away, now)).toEqual({});
-  expect(loopAfterFault(null, away, now)).toEqual({});
+  expect(loopAfterFault({ ...LOOP, enabled: false, status: 'disabled' }, away, at)).toEqual({});
+  expect(loopAfterFault(null, away, at)).toEqual({});
+});
+
+test('a push that cannot go on blocks the loop, also while the provider does not answer', () => {
+  const loop = { ...LOOP, enabled: true };
+  expect(loopAfterFault(loop, away, { push: 'diverged', now })).toMatchObject({ blocked_reason: 'diverged' });
+  const change = loopAfterFault(loop, away, { push: 'failed', now });
+  expect(change).toMatchObject({ status: 'blocked', blocked_reason: 'push_failed', wait_until: null });
+  expect(loopAfterFault({ ...loop, ...change }, away, { push: 'failed', now })).toEqual({});
 });
 
 test('only a merge of its own is refused, and a conflict is for the next look', () => {

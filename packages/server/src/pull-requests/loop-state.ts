@@ -2,7 +2,7 @@
  * The review loop of a pull request: how callers, the life of the pull request and the provider's faults change
  * its status. A look at the provider changes it by the rows of loop-looks.ts; loop-table.ts lists all of them.
  */
-import type { ReviewLoopRow, ScmSummary } from '../db/schema.ts';
+import type { PullRequestRow, ReviewLoopRow, ScmSummary } from '../db/schema.ts';
 
 export type LoopChange = Partial<
   Omit<ReviewLoopRow, 'id' | 'org_id' | 'pull_request_id' | 'thread_id' | 'created_at' | 'updated_at'>
@@ -89,13 +89,20 @@ export function loopAfterRefusal(
   });
 }
 
-/** The columns that a failed look, or another failed call of the provider, changes. */
+/**
+ * The columns that a failed look, or another failed call of the provider, changes. A push that cannot go on comes
+ * first, whether or not the provider answers.
+ */
 export function loopAfterFault(
   loop: (LoopState & { enabled: boolean }) | null,
   fault: { code: (typeof PROVIDER_FAULTS)[number]; message: string },
-  now = new Date(),
+  { push, now = new Date() }: { push: PullRequestRow['push_status']; now?: Date },
 ): LoopChange {
   if (!loop?.enabled) return {};
+  if (push === 'failed' || push === 'diverged') {
+    const reason = push === 'failed' ? 'push_failed' : 'diverged';
+    return loop.blocked_reason === reason ? {} : to(loop, 'blocked', now, { blocked_reason: reason });
+  }
   const retryInSeconds = RETRY_SECONDS[loop.operational_retry_count];
   if (loop.status === 'error' || retryInSeconds === undefined) return inError(loop, now, fault);
   return {

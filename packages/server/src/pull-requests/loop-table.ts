@@ -19,7 +19,7 @@ const fault = (loop: LoopState, now: Date): LoopChange =>
   loopAfterFault(
     { ...loop, enabled: loop.status !== 'disabled' },
     { code: 'unavailable', message: 'away' },
-    now,
+    { push: 'current', now },
   );
 
 /** As callers, the life of the pull request and the provider's faults change it. */

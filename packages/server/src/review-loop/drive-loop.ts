@@ -115,11 +115,10 @@ async function settlePasses(
   }
 }
 
-/** The run of the pass that begins; of an update from the base, its repair. */
-function fixRun({ row, loop }: Driving, { passes }: Facts, { runId }: Begun): LoopChange {
-  const isRepairing = loop.status === 'fixing' && passes[0]?.pass.kind === 'update';
-  const id = runId ?? (isRepairing ? row.update_run_id : null);
-  return id === null ? {} : { last_fix_run_id: id };
+/** The run of the pass that begins, or is under way: an update from the base has one once there are conflicts. */
+function fixRun({ loop }: Driving, { passes }: Facts, { runId }: Begun): LoopChange {
+  const id = runId ?? (loop.status === 'fixing' ? passes[0]?.runId : null);
+  return id ? { last_fix_run_id: id } : {};
 }
 
 /** After so many seconds nobody waits any longer for the provider to say whether it can be merged. */

@@ -2,13 +2,14 @@
 import { sql } from 'kysely';
 import type { PullRequestRow, ReviewLoopRow, ReviewPassRow, ThreadRow } from '../db/schema.ts';
 import type { Tx } from '../db/transaction.ts';
-import type { LoopLook, PassOutcome } from '../pull-requests/index.ts';
+import type { LoopLook } from '../pull-requests/index.ts';
 import type { EffectiveSettings } from '../settings/index.ts';
 import { hasUnpushed } from '../sync/index.ts';
 import type { Looked } from '../sync/index.ts';
 import { isIdle } from '../threads/index.ts';
 import type { LoadedThread } from '../threads/index.ts';
 import { passOutcome } from './pass-outcome.ts';
+import type { PassEnd } from './pass-outcome.ts';
 import { newPoints } from './points.ts';
 import type { Point } from './points.ts';
 import { unsettledPasses } from './store.ts';
@@ -22,11 +23,8 @@ export interface Driving {
   mayBegin: boolean;
 }
 
-interface EndingPass {
+interface EndingPass extends PassEnd {
   pass: ReviewPassRow;
-  outcome: PassOutcome;
-  /** When its run ended. */
-  endedAt: Date | null;
 }
 
 export interface Facts {

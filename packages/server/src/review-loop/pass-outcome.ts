@@ -11,15 +11,24 @@ const LOST: readonly string[] = [
   'model_error',
 ];
 
-interface PassEnd {
+export interface PassEnd {
   outcome: PassOutcome;
-  /** When its run ended; null while it has not, and for an update. */
+  /** Its newest run; null for an update whose conflicts needed none yet. */
+  runId: string | null;
+  /** When that run ended. */
   endedAt: Date | null;
 }
 
 /** What has become of a pass, by its run, or by the update from the base that it is. */
 export async function passOutcome(tx: Tx, row: PullRequestRow, pass: ReviewPassRow): Promise<PassEnd> {
-  if (pass.kind === 'update') return { outcome: updateOutcome(row, pass), endedAt: null };
+  if (pass.kind === 'update') {
+    const repair = await repairOf(tx, row, pass);
+    return {
+      outcome: updateOutcome(row, pass),
+      runId: repair?.id ?? null,
+      endedAt: repair?.finished_at ?? null,
+    };
+  }
   const run = await tx.db
     .selectFrom('runs as r')
     .leftJoin('sources as base', 'base.id', 'r.base_source_id')
@@ -28,8 +37,20 @@ export async function passOutcome(tx: Tx, row: PullRequestRow, pass: ReviewPassR
     .select(['base.sha256 as base_sha256', 'result.sha256 as result_sha256'])
     .where('r.id', '=', pass.run_id)
     .executeTakeFirstOrThrow();
-  return { outcome: runOutcome(run, pass), endedAt: run.finished_at };
+  return { outcome: runOutcome(run, pass), runId: pass.run_id, endedAt: run.finished_at };
 }
+
+/** The run that repairs the conflicts of an update. */
+const repairOf = (tx: Tx, { thread_id: threadId }: PullRequestRow, { created_at: since }: ReviewPassRow) =>
+  tx.db
+    .selectFrom('runs')
+    .select(['id', 'finished_at'])
+    .where('thread_id', '=', threadId)
+    .where('kind', '=', 'repair')
+    .where('created_at', '>=', since)
+    .orderBy('id', 'desc')
+    .limit(1)
+    .executeTakeFirst();
 
 function updateOutcome({ branch_update: update, ...row }: PullRequestRow, pass: ReviewPassRow): PassOutcome {
   if (update?.status === 'running') return { is: 'running' };

@@ -196,11 +196,6 @@ async function endSync(ctx: Context, job: SyncJob, error: unknown): Promise<void
     const found = await findPullRequestById(tx.db, id);
     if (!found) return;
     const { thread, loaded } = await lockBoth(tx, { threadId: found.row.thread_id, id });
-    const loop = thread ? loopAfterFault(loaded.loop, LOOP_FAULTS[fault]) : {};
-    const seconds = fault === 'away' ? AWAY_SECONDS : REFUSED_SECONDS;
-    // A loop has times of its own.
-    const later = loop.wait_until ?? sql<Date>`now() + ${seconds} * interval '1 second'`;
-    const next = { next_look_at: thread ? later : null };
     const isPending = loaded.row.push_status === 'pending';
     const latest = thread?.thread.latest_source_id ?? null;
     const refusal =
@@ -208,6 +203,12 @@ async function endSync(ctx: Context, job: SyncJob, error: unknown): Promise<void
         ? refusedWith('branch_gone', GONE, latest)
         : refusedWith('access_denied', DENIED, latest);
     const change = !isPending ? {} : fault === 'away' ? delayed(loaded) : refusal(loaded);
+    const push = change.push_status ?? loaded.row.push_status;
+    const loop = thread ? loopAfterFault(loaded.loop, LOOP_FAULTS[fault], { push }) : {};
+    const seconds = fault === 'away' ? AWAY_SECONDS : REFUSED_SECONDS;
+    // A loop has times of its own.
+    const later = loop.wait_until ?? sql<Date>`now() + ${seconds} * interval '1 second'`;
+    const next = { next_look_at: thread ? later : null };
     const changed = await changePullRequest(tx, loaded, { ...next, ...change }, loop);
     if (fault !== 'away' && isUpdating(changed.row))
       await endUpdate(
