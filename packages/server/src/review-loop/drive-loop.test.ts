@@ -11,6 +11,7 @@ import { localProvider } from '../scm/local/provider.ts';
 import { ProviderError } from '../scm/provider.ts';
 import { startTestServer } from '../service.fixture.ts';
 import type { TestServer } from '../service.fixture.ts';
+import { commitAsOther } from '../sync/others-commits.fixture.ts';
 import { newBound } from '../sync/sync.fixture.ts';
 import { ok, until } from '../threads/threads.fixture.ts';
 import { driveLoop } from './drive-loop.ts';
@@ -269,6 +270,40 @@ test('a user is heard whose run completed after the pass had failed, however lat
   await d.sync();
   expect([(await d.passes()).length, await d.loop()]).toMatchObject([2, { status: 'fixing', passCount: 1 }]);
 });
+
+test.each([
+  ['resolves', 'resolved', { status: 'waiting_checks', passCount: 1 }],
+  ['does not resolve', 'unresolved', { status: 'blocked', blockedReason: 'merge_conflict', passCount: 1 }],
+])(
+  'an update whose repair %s the conflict is named by it, though no look saw it run',
+  async (_, end, then) => {
+    const d = await newLooped();
+    await d.edit({ 'a.txt': 'ours\n' });
+    await d.sync();
+    await commitAsOther(s, { repositoryId: d.repositoryId, branch: 'main', files: { 'a.txt': 'theirs\n' } });
+    const report = JSON.stringify({ status: end, summary: 'Read both.', checks: [] });
+    const script = `\`\`\`sh\necho both > a.txt\necho '${report}' > .hoplite/repair/report.json\n\`\`\``;
+    const metadata = { 'headrace.repairScript': script };
+    await ok(s.call('PATCH', `/api/projects/${d.projectId}`, { metadata }));
+    await d.status('success');
+    await d.sync();
+    expect(await d.loop()).toMatchObject({ status: 'fixing', lastFixRunId: null });
+    const original = localProvider.getPullRequest;
+    const away = vi.spyOn(localProvider, 'getPullRequest');
+    away.mockRejectedValue(new ProviderError({ code: 'unavailable' }, '502'));
+    await d.sync();
+    await until('the repair is over', async () => (await d.runs())[0]?.finishedAt);
+    away.mockImplementation(original);
+    await d.sync();
+    const [run, ...others] = await d.runs();
+    expect([await d.loop(), run.kind, others]).toMatchObject([
+      { ...then, lastFixRunId: run.id },
+      'repair',
+      [],
+    ]);
+    expect((await d.passes()).map((pass) => pass.settled_at !== null)).toEqual([true]);
+  },
+);
 
 test('a provider that fails is asked again after 30, 60 and 120 s, then it is an error; a good look ends it', async () => {
   const d = await newLooped();
