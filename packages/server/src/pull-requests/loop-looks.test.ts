@@ -90,7 +90,7 @@ interface Walk {
   loop: Partial<LoopState>;
   look?: LookChange;
   /** Where the loop rests. */
-  then: LoopChange;
+  gives: LoopChange;
   act?: unknown;
 }
 
@@ -100,24 +100,24 @@ const WALKS: Record<string, Walk[]> = {
     {
       loop: { status: 'blocked', blocked_reason: 'no_change', pass_count: 3 },
       look: { ...RED, userRunCompletedAt: ago(5) },
-      then: { status: 'fixing', pass_count: 1, blocked_reason: null },
+      gives: { status: 'fixing', pass_count: 1, blocked_reason: null },
       act: 'pass',
     },
     {
       loop: { status: 'error', last_error_code: 'worker_lost', wait_until: within(100) },
       look: { ...RUNNING, userRunCompletedAt: ago(5) },
-      then: { status: 'waiting_checks', pass_count: 0, last_error_code: null, wait_until: within(3_600) },
+      gives: { status: 'waiting_checks', pass_count: 0, last_error_code: null, wait_until: within(3_600) },
     },
   ],
   'the provider answers again, or 300 s are over': [
     {
       loop: { status: 'error', last_error_code: 'unavailable', wait_until: within(100) },
-      then: { status: 'ready', last_error_code: null, last_error_message: null, wait_until: null },
+      gives: { status: 'ready', last_error_code: null, last_error_message: null, wait_until: null },
     },
     {
       loop: { status: 'error', last_error_code: 'model_error', wait_until: now },
       look: RED,
-      then: { status: 'fixing', pass_count: 2 },
+      gives: { status: 'fixing', pass_count: 2 },
       act: 'pass',
     },
   ],
@@ -125,172 +125,172 @@ const WALKS: Record<string, Walk[]> = {
     {
       loop: { status: 'ready' },
       look: { ...RUNNING, headSha: OTHER },
-      then: { status: 'waiting_checks', pass_count: 0, head_sha: OTHER, wait_until: within(3_600) },
+      gives: { status: 'waiting_checks', pass_count: 0, head_sha: OTHER, wait_until: within(3_600) },
     },
     {
       loop: { status: 'blocked', blocked_reason: 'push_failed' },
       look: { ...RUNNING, headSha: OTHER, isOwnHead: true },
-      then: { status: 'waiting_checks', head_sha: OTHER, head_seen_at: now },
+      gives: { status: 'waiting_checks', head_sha: OTHER, head_seen_at: now },
     },
     {
       loop: { status: 'error', last_error_code: 'model_error', wait_until: within(9) },
       look: { headSha: OTHER },
-      then: { status: 'ready', pass_count: 0, last_processed_head_sha: OTHER },
+      gives: { status: 'ready', pass_count: 0, last_processed_head_sha: OTHER },
     },
     {
       loop: { head_sha: null, head_seen_at: null, pass_count: 0 },
       look: { summary: { checks: checks(0, 0, 0) } },
-      then: { status: 'waiting_checks', head_sha: HEAD, wait_until: within(60) },
+      gives: { status: 'waiting_checks', head_sha: HEAD, wait_until: within(60) },
     },
   ],
   'the push has diverged': [
-    { loop: { status: 'finalizing' }, look: { push: 'diverged' }, then: { blocked_reason: 'diverged' } },
-    { loop: FIXING, look: { push: 'diverged' }, then: { status: 'blocked', last_processed_head_sha: HEAD } },
+    { loop: { status: 'finalizing' }, look: { push: 'diverged' }, gives: { blocked_reason: 'diverged' } },
+    { loop: FIXING, look: { push: 'diverged' }, gives: { status: 'blocked', last_processed_head_sha: HEAD } },
   ],
   'the push has failed': [
-    { loop: { status: 'ready' }, look: { push: 'failed' }, then: { blocked_reason: 'push_failed' } },
+    { loop: { status: 'ready' }, look: { push: 'failed' }, gives: { blocked_reason: 'push_failed' } },
     {
       loop: FIXING,
       look: { ...pass({ is: 'changed' }), push: 'failed' },
-      then: { status: 'blocked', blocked_reason: 'push_failed' },
+      gives: { status: 'blocked', blocked_reason: 'push_failed' },
     },
   ],
   'by one of these, and the push is current': [
     {
       loop: { status: 'blocked', blocked_reason: 'diverged' },
       look: RUNNING,
-      then: { status: 'waiting_checks', blocked_reason: null },
+      gives: { status: 'waiting_checks', blocked_reason: null },
     },
   ],
   'by one of these, and the push is pending': [
-    { loop: { status: 'blocked', blocked_reason: 'push_failed' }, look: { push: 'pending' }, then: {} },
+    { loop: { status: 'blocked', blocked_reason: 'push_failed' }, look: { push: 'pending' }, gives: {} },
   ],
   'checks cannot be seen': [
     {
       loop: { status: 'waiting_checks' },
       look: { summary: { checksAvailable: false } },
-      then: { status: 'blocked', blocked_reason: 'checks_unavailable', wait_until: null },
+      gives: { status: 'blocked', blocked_reason: 'checks_unavailable', wait_until: null },
     },
   ],
   'the wait is over, checks run, nothing is wrong': [
     {
       loop: { status: 'waiting_checks', head_seen_at: ago(3_600) },
       look: RUNNING,
-      then: { status: 'blocked', blocked_reason: 'checks_timeout' },
+      gives: { status: 'blocked', blocked_reason: 'checks_timeout' },
     },
   ],
   'wrong; not busy, or the wait is over and the thread idle; no pass is left': [
-    { loop: { pass_count: 5 }, look: RED, then: { status: 'blocked', blocked_reason: 'pass_limit' } },
-    { loop: { ...REFUSED, pass_count: 7 }, look: RED, then: { blocked_reason: 'pass_limit' } },
+    { loop: { pass_count: 5 }, look: RED, gives: { status: 'blocked', blocked_reason: 'pass_limit' } },
+    { loop: { ...REFUSED, pass_count: 7 }, look: RED, gives: { blocked_reason: 'pass_limit' } },
   ],
   'wrong; not busy, or the wait is over and the thread idle; a limit or the budget is spent': [
     {
       loop: { status: 'ready' },
       look: { ...RED, refusal: 'spend_limit' },
-      then: { status: 'blocked', blocked_reason: 'spend_limit', last_processed_head_sha: HEAD },
+      gives: { status: 'blocked', blocked_reason: 'spend_limit', last_processed_head_sha: HEAD },
     },
   ],
   'wrong; not busy, or the wait is over and the thread idle; no agent is configured for it': [
     {
       loop: {},
       look: { ...RED, refusal: 'not_configured' },
-      then: { status: 'blocked', blocked_reason: 'not_configured' },
+      gives: { status: 'blocked', blocked_reason: 'not_configured' },
     },
   ],
   'wrong; not busy, or the wait is over and the thread idle': [
-    { loop: {}, look: RED, then: { status: 'fixing', pass_count: 2 }, act: 'pass' },
-    { loop: REFUSED, look: RED, then: { status: 'fixing', refused_summary: null }, act: 'pass' },
-    { loop: { status: 'ready' }, look: { pointCount: 1 }, then: { status: 'fixing' }, act: 'pass' },
+    { loop: {}, look: RED, gives: { status: 'fixing', pass_count: 2 }, act: 'pass' },
+    { loop: REFUSED, look: RED, gives: { status: 'fixing', refused_summary: null }, act: 'pass' },
+    { loop: { status: 'ready' }, look: { pointCount: 1 }, gives: { status: 'fixing' }, act: 'pass' },
     {
       loop: { status: 'finalizing', auto_merge: true },
       look: { summary: { mergeable: 'conflicting' } },
-      then: { status: 'fixing', last_processed_head_sha: HEAD },
+      gives: { status: 'fixing', last_processed_head_sha: HEAD },
       act: 'pass',
     },
     {
       loop: { status: 'waiting_checks', head_seen_at: ago(3_600) },
       look: { summary: { checks: checks(1, 1, 0) } },
-      then: { status: 'fixing' },
+      gives: { status: 'fixing' },
       act: 'pass',
     },
   ],
   busy: [
-    { loop: {}, look: RUNNING, then: { status: 'waiting_checks', wait_until: within(3_580) } },
-    { loop: {}, look: { push: 'pending' }, then: { status: 'waiting_checks' } },
-    { loop: {}, look: { ...RED, isIdle: false }, then: { status: 'waiting_checks' } },
+    { loop: {}, look: RUNNING, gives: { status: 'waiting_checks', wait_until: within(3_580) } },
+    { loop: {}, look: { push: 'pending' }, gives: { status: 'waiting_checks' } },
+    { loop: {}, look: { ...RED, isIdle: false }, gives: { status: 'waiting_checks' } },
     {
       loop: { unknown_since: ago(59) },
       look: { summary: { mergeable: 'unknown' } },
-      then: { status: 'waiting_checks', unknown_since: ago(59) },
+      gives: { status: 'waiting_checks', unknown_since: ago(59) },
     },
     {
       loop: {},
       look: { summary: { checks: checks(0, 0, 0) } },
-      then: { status: 'waiting_checks', wait_until: within(40) },
+      gives: { status: 'waiting_checks', wait_until: within(40) },
     },
     {
       loop: { status: 'waiting_checks', wait_until: within(40) },
       look: { summary: { checks: checks(1, 1, 0) } },
-      then: { wait_until: within(3_580) },
+      gives: { wait_until: within(3_580) },
     },
     {
       loop: { status: 'waiting_checks', head_seen_at: ago(3_600) },
       look: { ...RED, isIdle: false },
-      then: { wait_until: now },
+      gives: { wait_until: now },
     },
   ],
   'green, to be merged, which was refused; for 900 s, while nothing else is known': [
     {
       loop: { ...REFUSED, auto_merge: true, status_since: ago(899) },
-      then: { wait_until: within(1) },
+      gives: { wait_until: within(1) },
     },
   ],
   'green, and not to be merged by itself': [
-    { loop: {}, then: { status: 'ready', last_processed_head_sha: HEAD } },
-    { loop: { status: 'blocked', blocked_reason: 'fix_failed' }, then: { status: 'ready' } },
-    { loop: REFUSED, then: { status: 'ready' } },
+    { loop: {}, gives: { status: 'ready', last_processed_head_sha: HEAD } },
+    { loop: { status: 'blocked', blocked_reason: 'fix_failed' }, gives: { status: 'ready' } },
+    { loop: REFUSED, gives: { status: 'ready' } },
     {
       loop: { unknown_since: ago(60) },
       look: { summary: { mergeable: 'unknown' } },
-      then: { status: 'ready' },
+      gives: { status: 'ready' },
     },
     {
       loop: { head_seen_at: ago(60) },
       look: { summary: { checks: checks(0, 0, 0) } },
-      then: { status: 'ready' },
+      gives: { status: 'ready' },
     },
   ],
   'green, and something is unresolved': [
     {
       loop: { auto_merge: true, status: 'ready' },
       look: { summary: { unresolvedCount: 1 } },
-      then: { status: 'blocked', blocked_reason: 'unresolved_comments' },
+      gives: { status: 'blocked', blocked_reason: 'unresolved_comments' },
     },
     {
       loop: { auto_merge: true, status: 'finalizing' },
       look: { summary: { unresolvedCount: 1 } },
-      then: { status: 'blocked' },
+      gives: { status: 'blocked' },
     },
   ],
   'green, and the provider has it in its queue': [
     {
       loop: { auto_merge: true, status: 'finalizing', wait_until: within(30) },
       look: { summary: { mergeQueued: true } },
-      then: { wait_until: null },
+      gives: { wait_until: null },
     },
   ],
-  green: [{ loop: { auto_merge: true, status: 'finalizing' }, then: { wait_until: null }, act: 'merge' }],
+  green: [{ loop: { auto_merge: true, status: 'finalizing' }, gives: { wait_until: null }, act: 'merge' }],
   'green, and to be merged by itself': [
-    { loop: { auto_merge: true }, then: { status: 'finalizing' }, act: 'merge' },
+    { loop: { auto_merge: true }, gives: { status: 'finalizing' }, act: 'merge' },
     {
       loop: { ...REFUSED, auto_merge: true, status_since: ago(900) },
-      then: { status: 'finalizing', refused_summary: null, blocked_reason: null },
+      gives: { status: 'finalizing', refused_summary: null, blocked_reason: null },
       act: 'merge',
     },
     {
       loop: { ...REFUSED, auto_merge: true },
       look: { summary: { checks: checks(0, 0, 2) } },
-      then: { status: 'finalizing' },
+      gives: { status: 'finalizing' },
       act: 'merge',
     },
   ],
@@ -298,38 +298,38 @@ const WALKS: Record<string, Walk[]> = {
     {
       loop: { ...FIXING, operational_retry_count: 2 },
       look: { ...pass({ is: 'changed' }), ...RUNNING, headSha: OTHER, lostRuns: 2 },
-      then: { status: 'waiting_checks', head_sha: OTHER, operational_retry_count: 0 },
+      gives: { status: 'waiting_checks', head_sha: OTHER, operational_retry_count: 0 },
     },
   ],
   'its run has changed nothing, and the head has moved': [
     {
       loop: FIXING,
       look: { ...pass({ is: 'unchanged' }), ...RUNNING, headSha: OTHER },
-      then: { status: 'waiting_checks', head_sha: OTHER, pass_count: 0 },
+      gives: { status: 'waiting_checks', head_sha: OTHER, pass_count: 0 },
     },
   ],
   'its run has changed nothing': [
     {
       loop: FIXING,
       look: { ...pass({ is: 'unchanged' }), ...RED },
-      then: { status: 'blocked', blocked_reason: 'no_change', last_processed_head_sha: HEAD },
+      gives: { status: 'blocked', blocked_reason: 'no_change', last_processed_head_sha: HEAD },
     },
   ],
   'a person has stopped its run': [
-    { loop: FIXING, look: { ...pass({ is: 'stopped' }), ...RED }, then: { blocked_reason: 'stopped' } },
+    { loop: FIXING, look: { ...pass({ is: 'stopped' }), ...RED }, gives: { blocked_reason: 'stopped' } },
   ],
   'the update from the base has failed': [
     {
       loop: FIXING,
       look: { ...pass({ is: 'conflicted' }), ...RED },
-      then: { status: 'blocked', blocked_reason: 'merge_conflict' },
+      gives: { status: 'blocked', blocked_reason: 'merge_conflict' },
     },
   ],
   'its run was lost for the fourth time': [
     {
       loop: { ...FIXING, operational_retry_count: 3 },
       look: { ...pass(lost(null)), lostRuns: 3 },
-      then: {
+      gives: {
         status: 'error',
         last_error_code: 'sandbox_lost',
         last_error_message: 'gone',
@@ -343,18 +343,18 @@ const WALKS: Record<string, Walk[]> = {
     return {
       loop: { ...FIXING, operational_retry_count: lostRuns },
       look: { ...pass(lost(null)), lostRuns },
-      then: { wait_until: within(retryInSeconds), operational_retry_count: lostRuns + 1 },
+      gives: { wait_until: within(retryInSeconds), operational_retry_count: lostRuns + 1 },
       act: { retryInSeconds },
     };
   }),
   'its run was lost, its time has come and the thread is idle': [
-    { loop: FIXING, look: { ...pass(lost(now)), lostRuns: 1 }, then: { wait_until: null }, act: 'retry' },
+    { loop: FIXING, look: { ...pass(lost(now)), lostRuns: 1 }, gives: { wait_until: null }, act: 'retry' },
   ],
   'its run has spent all that it may': [
     {
       loop: FIXING,
       look: { ...pass({ is: 'failed', code: 'spend_limit_reached' }), ...RED },
-      then: { status: 'blocked', blocked_reason: 'spend_limit' },
+      gives: { status: 'blocked', blocked_reason: 'spend_limit' },
     },
   ],
   'its run has failed': [
@@ -366,7 +366,7 @@ const WALKS: Record<string, Walk[]> = {
         passEndedAt: ago(9),
         userRunCompletedAt: ago(9),
       },
-      then: { status: 'blocked', blocked_reason: 'fix_failed', status_since: ago(9) },
+      gives: { status: 'blocked', blocked_reason: 'fix_failed', status_since: ago(9) },
     },
     {
       loop: FIXING,
@@ -376,7 +376,7 @@ const WALKS: Record<string, Walk[]> = {
         passEndedAt: ago(9),
         userRunCompletedAt: ago(2),
       },
-      then: { status: 'fixing', pass_count: 1 },
+      gives: { status: 'fixing', pass_count: 1 },
       act: 'pass',
     },
   ],
@@ -387,14 +387,14 @@ test('each row has its walks', () => {
 });
 
 describe.each(LOOK_ROWS.map((row) => [`${row.from}: ${row.when}`, row] as const))('%s', (_, row) => {
-  test.each(WALKS[row.when]!)('%j', ({ loop: change, look: seen = {}, then, act }) => {
+  test.each(WALKS[row.when]!)('%j', ({ loop: change, look: seen = {}, gives, act }) => {
     const [loop, look] = [{ ...LOOP, ...change }, lookWith(seen)];
     expect(rowOf(loop, look)).toBe(row);
     const step = loopAfterLook(loop, look);
-    expect(step.change).toMatchObject(then);
+    expect(step.change).toMatchObject(gives);
     expect(step.act).toEqual(act);
     const { status = loop.status } = step.change;
-    expect(status).toBe(then.status ?? (then.blocked_reason ? 'blocked' : status));
+    expect(status).toBe(gives.status ?? (gives.blocked_reason ? 'blocked' : status));
     expect({ ...loop, ...step.change }.blocked_reason !== null).toBe(status === 'blocked');
   });
 });
@@ -461,7 +461,7 @@ const summaries: fc.Arbitrary<ScmSummary> = fc
     checksAvailable: fc.boolean(),
     unresolvedCount: count,
   })
-  .map(({ counts, ...rest }) => ({ ...SUMMARY, ...rest, checks: checks(...counts) }) as ScmSummary);
+  .map(({ counts, ...rest }) => ({ ...SUMMARY, ...rest, checks: checks(...counts) }));
 const looks: fc.Arbitrary<LoopLook> = fc
   .record({
     headSha: fc.constantFrom(HEAD, HEAD, OTHER),
@@ -476,7 +476,7 @@ const looks: fc.Arbitrary<LoopLook> = fc
     refusal: fc.constantFrom(null, null, 'spend_limit', 'not_configured'),
     mayBegin: fc.boolean(),
   })
-  .map((look) => ({ ...LOOK, ...look }) as LoopLook);
+  .map((look) => ({ ...LOOK, ...look }));
 const loops: fc.Arbitrary<LoopState> = fc
   .record({
     status: fc.constantFrom(...STATUSES),
@@ -540,7 +540,7 @@ test('merges that the provider fails are counted over good looks, until its loop
     const { change, act } = loopAfterLook(loop, LOOK);
     expect(act).toBe('merge');
     loop = { ...loop, ...change };
-    loop = { ...loop, ...loopAfterFault(loop, fault, now) };
+    loop = { ...loop, ...loopAfterFault(loop, fault, { push: 'current', now }) };
     counts.push(loop.operational_retry_count);
   }
   expect(counts.slice(0, 3)).toEqual([1, 2, 3]);

@@ -67,7 +67,7 @@ async function newLooped(instructions = CHANGES) {
     loop: async () => (await d.pr(pr.id)).reviewLoop,
     sync: () => syncPullRequest(s.service.ctx, job as never, driveLoop),
     async look(): Promise<Looked> {
-      return (await look(s.service.ctx, job as never, repository)).looked!;
+      return (await look(s.service.ctx, job, repository)).looked!;
     },
     choose: (choice: object) => ok(s.call('PATCH', `${d.prs}/${pr.id as string}/review-loop`, choice)),
     async status(state: string, context = 'ci'): Promise<void> {

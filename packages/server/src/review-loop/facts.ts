@@ -1,6 +1,6 @@
 /** What the next status of a locked loop depends on, now. Each look reads it: as few statements as can be. */
 import { sql } from 'kysely';
-import type { PullRequestRow, ReviewLoopRow, ReviewPassRow, ThreadRow } from '../db/schema.ts';
+import type { PullRequestRow, ReviewLoopRow, ReviewPassRow } from '../db/schema.ts';
 import type { Tx } from '../db/transaction.ts';
 import type { LoopLook } from '../pull-requests/index.ts';
 import type { EffectiveSettings } from '../settings/index.ts';
