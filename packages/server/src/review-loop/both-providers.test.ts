@@ -186,3 +186,23 @@ describe.concurrent.each(PROVIDERS)('%s', (name) => {
     await one.shows(loop({ status: 'blocked', blockedReason: 'checks_unavailable' }));
   });
 });
+
+test('a merge that GitHub queues is waited for', async () => {
+  const one = await w.open('GitHub', { pull: AUTO });
+  const { repoFullName, headSha } = await one.now();
+  const repository = w.github.repositories.find(({ fullName }) => fullName === repoFullName)!;
+  repository.queues.add('main');
+  await one.status('success');
+  const isQueued = { scmSummary: { mergeQueued: true }, ...loop({ status: 'finalizing' }) };
+  const { version } = await one.shows(isQueued);
+  await one.sync();
+  await one.sync();
+  const base = await one.git('rev-parse', 'main');
+  const tree = (await repository.mergedTree(base, headSha))!;
+  const commit = await one.git('commit-tree', tree, '-p', base, '-p', headSha, '-m', 'By the queue');
+  expect(await one.now()).toMatchObject({ version, ...isQueued });
+  await one.git('update-ref', 'refs/heads/main', commit);
+  await one.sync();
+  await one.shows({ state: 'merged', mergeCommitSha: commit, ...OFF });
+  expect(await one.merges(w.cookie)).toEqual([null]);
+});

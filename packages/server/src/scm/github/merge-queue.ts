@@ -26,15 +26,22 @@ const NO_QUEUE_MS = 10 * 60_000;
 const MAX_KNOWN = 10_000;
 const withoutQueue = new Map<string, number>();
 
+const keyOf = ({ repository, installation }: AtRepository, { baseRef }: { baseRef: string }): string =>
+  `${installation.id} ${repository.id} ${baseRef}`;
+
+/** The branch turned out to have one. */
+export const expectQueue = (at: AtRepository, pull: { baseRef: string }): boolean =>
+  withoutQueue.delete(keyOf(at, pull));
+
 export async function isInMergeQueue(
-  { repository, installation }: AtRepository,
+  at: AtRepository,
   { octokit }: Connection,
   { number, baseRef }: { number: number; baseRef: string },
 ): Promise<boolean> {
-  const key = `${installation.id} ${repository.id} ${baseRef}`;
+  const key = keyOf(at, { baseRef });
   if ((withoutQueue.get(key) ?? 0) > Date.now()) return false;
   const answer = await octokit
-    .graphql<Answer>(QUEUE, { ...placeOf(repository.full_name), number, branch: baseRef })
+    .graphql<Answer>(QUEUE, { ...placeOf(at.repository.full_name), number, branch: baseRef })
     .catch((error: unknown) => {
       // An older Enterprise Server has no queues, and a token may not see them.
       if (['unsupported', 'access_denied', 'not_found'].includes(faultOf(error).fault.code)) return null;

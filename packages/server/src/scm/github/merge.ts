@@ -3,8 +3,8 @@ import type { AtRepository, MergeRefusal, Provider, ProviderPullRequest } from '
 import { ProviderError } from '../provider.ts';
 import { askRepository } from './ask.ts';
 import type { Connection } from './connection.ts';
-import { messageOf, statusOf } from './faults.ts';
-import { ENQUEUE } from './merge-queue.ts';
+import { faultOf, messageOf, statusOf } from './faults.ts';
+import { ENQUEUE, expectQueue, isInMergeQueue } from './merge-queue.ts';
 import { readPull } from './pull-requests.ts';
 
 type Pull = ProviderPullRequest & { nodeId: string };
@@ -55,7 +55,7 @@ async function afterRefusal(error: unknown, refused: Refused): Promise<ProviderP
   const status = statusOf(error);
   if (status !== 405 && status !== 409 && status !== 422) throw error;
   const said = messageOf(error);
-  if (/merge queue/i.test(said)) return enqueue(connection, before);
+  if (/merge queue/i.test(said)) return enqueue(refused);
   const [owner, repo] = at.repository.full_name.split('/') as [string, string];
   const now = await readPull(at, connection, { owner, repo, pull_number: before.number });
   if (now.state !== 'open') throw new ProviderError({ code: 'not_open' }, said);
@@ -73,8 +73,15 @@ function reasonOf(said: string, now: ProviderPullRequest): MergeRefusal {
   return /not mergeable/i.test(said) && now.mergeable === 'unknown' ? 'conflicting' : 'protected';
 }
 
-async function enqueue({ octokit }: Connection, pull: Pull): Promise<ProviderPullRequest> {
-  const { nodeId, ...open } = pull;
-  await octokit.graphql(ENQUEUE, { id: nodeId, head: pull.headSha });
+async function enqueue({ at, connection, before }: Refused): Promise<ProviderPullRequest> {
+  const { nodeId: id, ...open } = before;
+  expectQueue(at, open);
+  try {
+    await connection.octokit.graphql(ENQUEUE, { id, head: open.headSha });
+  } catch (error) {
+    // One that is in the queue is not taken again.
+    const isRefused = faultOf(error).fault.code === 'unsupported';
+    if (!isRefused || !(await isInMergeQueue(at, connection, open))) throw error;
+  }
   return { ...open, mergeQueued: true };
 }

@@ -266,11 +266,15 @@ describe('merging', () => {
   });
 
   test('where the branch has a queue, it is queued, and seen there', async () => {
-    repository.queues.add('main');
     const { number } = await openPull();
+    // The branch is believed to have none for some time.
+    expect(await provider.getPullRequest(at, number)).toMatchObject({ mergeQueued: false });
+    repository.queues.add('main');
     const queued = await provider.mergePullRequest(at, number, { method: 'squash' });
     expect(queued).toMatchObject({ state: 'open', mergeQueued: true });
     expect(await provider.getPullRequest(at, number)).toMatchObject({ state: 'open', mergeQueued: true });
+    const again = await provider.mergePullRequest(at, number, { method: 'squash' });
+    expect(again).toMatchObject({ state: 'open', mergeQueued: true });
   });
 });
 

@@ -38,6 +38,7 @@ export function answerGraphql(
   if (field === 'enqueuePullRequest') {
     if (variables['head'] !== undefined && variables['head'] !== pull.headSha)
       return fault('UNPROCESSABLE', 'Head sha has changed');
+    if (pull.queued) return fault('UNPROCESSABLE', 'Pull request is already in the merge queue');
     pull.queued = true;
     return data({ enqueuePullRequest: { mergeQueueEntry: { id: `MQE_${pull.number}` } } });
   }
