@@ -127,10 +127,9 @@ test('a push that cannot go on blocks the loop, also while the provider does not
 });
 
 test('only a merge of its own is refused, and a conflict is for the next look', () => {
-  const refusal = { now, reason: 'protected', summary: null };
+  const refusal = { now, summary: null };
   const finalizing = { ...LOOP, status: 'finalizing' as const };
   expect(loopAfterRefusal(LOOP, refusal)).toEqual({});
-  expect(loopAfterRefusal(finalizing, { ...refusal, reason: 'conflicting' })).toEqual({});
   expect(loopAfterRefusal(finalizing, refusal)).toMatchObject({
     status: 'blocked',
     blocked_reason: 'merge_refused',

@@ -76,12 +76,12 @@ export function loopAfterChoice(
   return { auto_merge: autoMerge };
 }
 
-/** The columns that a refused merge changes. A conflict is what the next look finds wrong. */
+/** The columns that a refused merge changes, if the next look is not expected to find why. */
 export function loopAfterRefusal(
   loop: LoopState,
-  { now, reason, summary }: { now: Date; reason: string; summary: ScmSummary | null },
+  { now, summary }: { now: Date; summary: ScmSummary | null },
 ): LoopChange {
-  if (loop.status !== 'finalizing' || reason === 'conflicting') return {};
+  if (loop.status !== 'finalizing') return {};
   return to(loop, 'blocked', now, {
     blocked_reason: 'merge_refused',
     refused_summary: summary,

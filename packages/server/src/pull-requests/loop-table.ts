@@ -64,7 +64,7 @@ export const EVENT_ROWS: readonly EventRow[] = [
     when: 'the provider refuses the merge, other than for a conflict',
     to: 'blocked',
     also: '`merge_refused`',
-    change: (loop, now) => loopAfterRefusal(loop, { now, reason: 'protected', summary: null }),
+    change: (loop, now) => loopAfterRefusal(loop, { now, summary: null }),
   },
   {
     from: 'finalizing',

@@ -13,7 +13,7 @@ import { openRepository } from '../scm/index.ts';
 import { lookSoon } from '../scm/look-soon.ts';
 import { transaction } from '../db/transaction.ts';
 import { ProviderError } from '../scm/provider.ts';
-import type { AtRepository, Provider } from '../scm/provider.ts';
+import type { AtRepository, MergeRefusal, Provider } from '../scm/provider.ts';
 import { githubProvider } from '../scm/github/provider.ts';
 import { localProvider } from '../scm/local/provider.ts';
 import { localFolder } from '../scm/local/folders.ts';
@@ -257,6 +257,15 @@ async function openLooped(
         .map(({ actorId }) => actorId);
     },
     breakNext: (method: Method, how: Break) => breakNext(side, method, how),
+    /** Gives how often the provider was asked to merge. */
+    refuseMerges(reason: MergeRefusal): () => number {
+      let count = 0;
+      ways.set(keyOf(side.repositoryId, 'mergePullRequest'), async () => {
+        count++;
+        throw new ProviderError({ code: 'merge_refused', reason }, 'refused');
+      });
+      return () => count;
+    },
     hideChecks: () => void ways.set(keyOf(side.repositoryId, 'listChecks'), async () => null),
   };
   return looped;

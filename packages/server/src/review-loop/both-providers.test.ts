@@ -146,17 +146,20 @@ describe.concurrent.each(PROVIDERS)('%s', (name) => {
     expect((await one.git('rev-list', '--parents', '-1', 'main')).split(' ')).toHaveLength(2);
   });
 
-  test.each(BREAK_NAMES.slice(1))('a merge that %s is there once', async (how) => {
-    const one = await open({ pull: AUTO });
-    one.breakNext('mergePullRequest', how);
-    await one.status('success');
-    if (!how.includes('process')) {
-      await one.shows(loop({ operationalRetryCount: 1 }));
-      // It would be looked at in half a minute.
-      await one.sync();
-    }
-    await isMergedOnce(one);
-  });
+  test.each(BREAK_NAMES.filter((how) => how.startsWith('is done')))(
+    'a merge that %s is there once',
+    async (how) => {
+      const one = await open({ pull: AUTO });
+      one.breakNext('mergePullRequest', how);
+      await one.status('success');
+      if (!how.includes('process')) {
+        await one.shows(loop({ operationalRetryCount: 1 }));
+        // It would be looked at in half a minute.
+        await one.sync();
+      }
+      await isMergedOnce(one);
+    },
+  );
 
   test('a person who merges at the same time has not merged it again', async () => {
     const one = await open({ pull: AUTO });
@@ -187,7 +190,7 @@ describe.concurrent.each(PROVIDERS)('%s', (name) => {
   });
 });
 
-test('a merge that GitHub queues is waited for', async () => {
+test('a merge that GitHub queues is waited for; one that it drops is blocked', async () => {
   const one = await w.open('GitHub', { pull: AUTO });
   const { repoFullName, headSha } = await one.now();
   const repository = w.github.repositories.find(({ fullName }) => fullName === repoFullName)!;
@@ -201,8 +204,28 @@ test('a merge that GitHub queues is waited for', async () => {
   const tree = (await repository.mergedTree(base, headSha))!;
   const commit = await one.git('commit-tree', tree, '-p', base, '-p', headSha, '-m', 'By the queue');
   expect(await one.now()).toMatchObject({ version, ...isQueued });
+  repository.pulls[0]!.queued = false;
+  await one.sync();
+  await one.shows(loop({ status: 'blocked', blockedReason: 'merge_refused' }));
+  await one.status('success', { name: 'more' });
+  await one.shows(isQueued);
   await one.git('update-ref', 'refs/heads/main', commit);
   await one.sync();
   await one.shows({ state: 'merged', mergeCommitSha: commit, ...OFF });
   expect(await one.merges(w.cookie)).toEqual([null]);
+});
+
+test('a merge that is refused as in conflict, which looks do not see, is asked for ever less, and ends', async () => {
+  const one = await w.open('the built-in provider', { pull: AUTO });
+  const asked = one.refuseMerges('conflicting');
+  await one.status('success');
+  await until('it is asked for again', () => asked() > 1);
+  await one.shows(loop({ status: 'finalizing', operationalRetryCount: 0 }));
+  await w.s.service.ctx.db
+    .updateTable('review_loops')
+    .set({ status_since: new Date(Date.now() - 301_000) })
+    .where('pull_request_id', '=', one.id)
+    .execute();
+  await one.sync();
+  await one.shows(loop({ status: 'blocked', blockedReason: 'merge_refused' }));
 });

@@ -5,10 +5,11 @@
  * seals the thread, and knows by the row that the service asked for it.
  */
 import { sql } from 'kysely';
-import type { MergeMethod } from '../db/schema.ts';
+import type { MergeMethod, ReviewLoopRow } from '../db/schema.ts';
 import { transaction } from '../db/transaction.ts';
 import type { Tx } from '../db/transaction.ts';
 import { changePullRequest, loopAfterRefusal } from '../pull-requests/index.ts';
+import type { LoadedPullRequest, LoopChange } from '../pull-requests/index.ts';
 import { ProviderError } from '../scm/index.ts';
 import type { ProviderPullRequest } from '../scm/index.ts';
 import { effectiveSettings } from '../settings/index.ts';
@@ -61,6 +62,12 @@ async function begin(looked: Looked): Promise<Begun | null> {
       await changePullRequest(tx, loaded, { next_look_at: within(HELD_SECONDS) });
       return null;
     }
+    if (loop.refused_summary?.mergeQueued) {
+      // The queue has dropped it: that is its refusal.
+      const refusal = await refusalOf(tx, loaded, loop);
+      await changePullRequest(tx, loaded, {}, { merging_sha: null, ...refusal });
+      return null;
+    }
     const isRepeated = loop.merging_sha === row.head_sha;
     if (!isRepeated) await changePullRequest(tx, loaded, {}, { merging_sha: row.head_sha });
     const method = settings.mergeMethod ?? repository.at.repository.merge_methods[0]!;
@@ -75,10 +82,12 @@ async function write(looked: Looked, pull: ProviderPullRequest): Promise<void> {
     const { state, draft, mergeQueued } = pull;
     // Not merged yet, or shown as it was before.
     const isToCome = loop?.status === 'finalizing' && state === 'open' && !mergeQueued;
-    await see(tx, locked, pull, {
-      ...(row.scm_summary ? { scm_summary: { ...row.scm_summary, state, draft, mergeQueued } } : {}),
+    const summary = row.scm_summary && { ...row.scm_summary, state, draft, mergeQueued };
+    const seen = await see(tx, locked, pull, {
+      ...(summary ? { scm_summary: summary } : {}),
       ...(isToCome ? { next_look_at: within(await patienceOf(tx, loop.status_since)) } : {}),
     });
+    if (mergeQueued) await changePullRequest(tx, seen, {}, { refused_summary: summary });
   });
 }
 
@@ -95,15 +104,17 @@ async function notMerged(looked: Looked, { isRepeated }: Begun, { fault }: Provi
     const reason = fault.code === 'merge_refused' ? fault.reason : fault.code;
     const seconds = await patienceOf(tx, loop.status_since);
     const isLookedAt = LOOKED_AT.includes(reason) && seconds < PATIENCE_SECONDS;
-    const refusal = { now: await nowOf(tx), reason: fault.code, summary: row.scm_summary };
     await changePullRequest(
       tx,
       loaded,
       isLookedAt ? { next_look_at: within(seconds) } : {},
-      isLookedAt ? undone : { ...undone, ...loopAfterRefusal(loop, refusal) },
+      isLookedAt ? undone : { ...undone, ...(await refusalOf(tx, loaded, loop)) },
     );
   });
 }
+
+const refusalOf = async (tx: Tx, { row }: LoadedPullRequest, loop: ReviewLoopRow): Promise<LoopChange> =>
+  loopAfterRefusal(loop, { now: await nowOf(tx), summary: row.scm_summary });
 
 const within = (seconds: number) => sql<Date>`least(next_look_at, now() + ${seconds} * interval '1 second')`;
 
