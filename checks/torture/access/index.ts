@@ -24,6 +24,8 @@ const LANES = 8;
 /** They are cheap: half of a full run asks all of them. */
 const WHOLE_FROM = 2;
 const LEAST = 500;
+/** What tells two ids apart does so each time. */
+const TRIES = 3;
 
 interface Question {
   operation: Operation;
@@ -144,7 +146,11 @@ async function put(
   { operation, state, pair, status, hidden }: Question,
   tally: Tally,
 ): Promise<void> {
-  const [existing, absent] = [await wire.send(pair.existing), await wire.send(pair.absent)];
+  const ask = async () => [await wire.send(pair.existing), await wire.send(pair.absent)] as const;
+  let [existing, absent] = await ask();
+  // What the asker may see goes on by itself, such as their own log, and may change between the two.
+  for (let tries = 1; tries < TRIES && seen(existing) !== seen(absent); tries++)
+    [existing, absent] = await ask();
   const about = `${state}, ${operation.id}, ${pair.about}`;
   const check = (answer: Answer, request: Pair['existing'], which: string) => {
     tally.count('sent');

@@ -89,7 +89,9 @@ export const PATH_MUTATIONS: Mutation[] = [
   {
     name: 'unknown id',
     weight: 2,
-    fits: ({ pathParameters }) => pathParameters.some((name) => name !== 'provider'),
+    // To a webhook's delivery without a signature every installation is unknown.
+    fits: ({ base, pathParameters }) =>
+      base !== 'scm.receiveWebhook' && pathParameters.some((name) => name !== 'provider'),
     apply: (specimen, random, { exhibits: { ids } }) => {
       const { operation } = specimen;
       const name = random.pick(operation.pathParameters.filter((one) => one !== 'provider'));
