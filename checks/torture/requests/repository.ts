@@ -9,7 +9,7 @@ import type { Ids } from './exhibits.ts';
 
 const REPOSITORIES = '/api/source-control/scm/repositories';
 /** As many pull requests may be opened in a round. */
-const BRANCHES = 2_000;
+const BRANCHES = 400;
 let used = 0;
 
 export const newName = (): string => `r-${randomUUID()}`;
