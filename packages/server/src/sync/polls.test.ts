@@ -1,4 +1,5 @@
 /** What looks at a pull request ask GitHub for while nothing happens there. */
+import { sql } from 'kysely';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { signedIn } from '../accounts/callers.fixture.ts';
 import { transaction } from '../db/transaction.ts';
@@ -18,7 +19,7 @@ let prId: string;
 let pull: StandInPull;
 
 beforeAll(async () => {
-  s = await startTestServer({ HEADRACE_SCM_ALLOW_PRIVATE: '1' });
+  s = await startTestServer({ HEADRACE_SCM_ALLOW_PRIVATE: '1', HEADRACE_SCM_POLL_SECONDS: '86400' });
   github = await startGithubStandIn();
   await github.makeRepository({ name: 'site' });
   const installation = {
@@ -65,12 +66,23 @@ const shows = (unresolvedCount: number) =>
     { timeout: 10_000, interval: 50 },
   );
 
+/** A look that has answered may have left another one behind. */
+const quiet = () =>
+  until('nothing to be under way', async () => {
+    const { rows } = await sql`select from jobs where status = 'active' or run_at <= now()`.execute(
+      s.service.ctx.db,
+    );
+    return rows.length === 0;
+  });
+
 async function poll(count: number): Promise<Record<string, number>> {
+  await quiet();
   const from = github.seen.length;
   for (let n = 0; n < count; n++) {
     const row = await rowOf();
     await transaction(s.service.ctx, (tx) => enqueueSync(tx, row));
     await until('it is looked at', async () => (await rowOf()).looked_at! > row.looked_at!);
+    await quiet();
   }
   const asked: Record<string, number> = {};
   for (const { path, headers } of github.seen.slice(from)) {
