@@ -884,6 +884,7 @@ export interface PullRequestsTable {
   branch_update: JsonOrNull<BranchUpdate>;
   update_run_id: string | null;
   merge_parent_sha: string | null;
+  named_source_id: string | null;
   merge_commit_sha: string | null;
   merged_at: TimeOrNull;
   scm_summary: JsonOrNull<ScmSummary>;

@@ -15,7 +15,7 @@ import { lockForStep } from './lock-for-step.ts';
 import type { Decided } from './lock-for-step.ts';
 import type { Syncing } from './syncing.ts';
 import { comparePaths } from '../trees/paths.ts';
-import { ENDED, inStep, toPush } from './push-ends.ts';
+import { ENDED, inStep, namedIn, toPush } from './push-ends.ts';
 import { moveThread, noteOf, theirSource } from './take-over.ts';
 
 /**
@@ -104,6 +104,7 @@ async function settleMerge(at: Decided, { theirs, merge, staged, note }: Merged)
       ...(hasMore && isPushed(loaded.row) ? toPush(loaded) : inStep(loaded)),
       head_sha: at.branch.sha!,
       head_source_id: theirs.id,
+      named_source_id: hasMore ? namedIn(loaded.row) : null,
     });
     return !isTheirs || staged === null;
   });

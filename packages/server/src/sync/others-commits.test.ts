@@ -117,6 +117,26 @@ describe("others' commits", () => {
     expect(await filesAt(d, now.headSha)).toEqual(['a.txt', 'b.txt', 'ours.txt', 'theirs.txt']);
   });
 
+  test('hide no run from the commit that has its change', async () => {
+    const d = await newBound(s);
+    const pr = await d.open();
+    await ok(s.call('PATCH', `${d.prs}/${pr.id}`, { autoPush: false }));
+    const { run } = await ok(
+      s.call('POST', `/api/threads/${d.threadId}/messages`, { content: '```file ours.txt\n1\n```' }),
+    );
+    await until('the run', async () => (await listed(d, 'runs'))[0].status === 'completed');
+    const tip = await theirs(d, pr, { 'theirs.txt': 'theirs\n' });
+    await sync(d, pr);
+    const now = await until('both on the branch', async () => {
+      const shown = await d.pr(pr.id);
+      return shown.push.status === 'current' && ![tip, pr.headSha].includes(shown.headSha) ? shown : null;
+    });
+    const [parent, ...runs] = (
+      await d.git('log', '-1', '--format=%P %(trailers:key=Headrace-Run,valueonly)', now.headSha)
+    ).split(' ');
+    expect([parent, runs]).toEqual([tip, [run.id]]);
+  });
+
   test.each(['branch', 'thread'] as const)(
     'in conflict diverge, until a caller takes the %s',
     async (take) => {

@@ -1,3 +1,4 @@
+import type { PullRequestRow } from '../db/schema.ts';
 import { pushAfter } from '../pull-requests/index.ts';
 import type { LoadedPullRequest, PullRequestChange } from '../pull-requests/index.ts';
 
@@ -12,6 +13,9 @@ export const ENDED = {
   pushing_sha: null,
   pushing_source_id: null,
 } satisfies PullRequestChange;
+
+/** The source after which runs are still to be named in a commit; null: all are. Others' commits name none. */
+export const namedIn = (row: PullRequestRow): string | null => row.named_source_id ?? row.head_source_id;
 
 /** The branch holds all that the thread has. */
 export const inStep = ({ row }: LoadedPullRequest): PullRequestChange => ({

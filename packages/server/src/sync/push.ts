@@ -7,7 +7,7 @@ import { changePullRequest, pushAfter } from '../pull-requests/index.ts';
 import type { LoadedPullRequest, PullRequestChange } from '../pull-requests/index.ts';
 import { loadTree } from '../sources/index.ts';
 import { lockBoth } from './lock.ts';
-import { ENDED } from './push-ends.ts';
+import { ENDED, namedIn } from './push-ends.ts';
 import { messageOf, nextCommitMessage } from './next-commit.ts';
 import type { Syncing } from './syncing.ts';
 import { keptAsideOf } from './update/kept-aside.ts';
@@ -34,6 +34,7 @@ export const holding =
     ...ENDED,
     head_sha: headSha,
     head_source_id: sourceId,
+    named_source_id: null,
     merge_parent_sha: headSha === row.head_sha ? row.merge_parent_sha : null,
     push_status: pushAfter(row.push_status, 'finish'),
   });
@@ -67,7 +68,7 @@ async function commitOf(at: Syncing, sourceId: string): Promise<string> {
       : { keptAside: (await keptAsideOf(at, row.merge_parent_sha)).changes }),
     message: await nextCommitMessage(ctx, ctx.db, {
       threadId: thread.id,
-      afterSourceId: row.head_source_id,
+      afterSourceId: namedIn(row),
       sourceId,
       subject: await messageOf(ctx.db, thread.id, 'user', 'last'),
     }),

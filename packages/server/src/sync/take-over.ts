@@ -12,7 +12,7 @@ import { changeThread } from '../threads/index.ts';
 import type { LoadedThread } from '../threads/index.ts';
 import { renewedDeadline } from '../workspaces/index.ts';
 import { isStillThere } from './branch-facts.ts';
-import { inStep, toPush } from './push-ends.ts';
+import { inStep, namedIn, toPush } from './push-ends.ts';
 import { lockForStep } from './lock-for-step.ts';
 import type { Decided } from './lock-for-step.ts';
 
@@ -28,6 +28,7 @@ export async function takeOver(at: Decided): Promise<void> {
       head_sha: at.branch.sha!,
       head_source_id: theirs.id,
       merge_parent_sha: null,
+      named_source_id: null,
     });
   });
 }
@@ -41,6 +42,7 @@ export async function takeThread(at: Decided): Promise<void> {
         ...toPush(locked.loaded),
         head_sha: at.branch.sha!,
         head_source_id: theirs.id,
+        named_source_id: namedIn(locked.loaded.row),
       });
   });
 }

@@ -11,6 +11,9 @@ alter table review_loops
   -- The head that the loop asked the provider to merge; null where nothing came of it.
   add column merging_sha text;
 
+-- The newest source whose runs a commit has named, where others' commits came upon it; else null: head_source_id.
+alter table pull_requests add column named_source_id text;
+
 -- A status says which commit it is of.
 create index pull_requests_head on pull_requests (repository_id, head_sha) where state <> 'merged';
 

@@ -186,7 +186,10 @@ export class StandInRepository {
   /** What pushes have done to it since the last look. */
   async refresh(pull: StandInPull): Promise<void> {
     if (pull.state !== 'open') return;
-    pull.headSha = (await this.tip(pull.headRef)) ?? pull.headSha;
+    const tip = await this.tip(pull.headRef);
+    // It was merged or closed in the meantime.
+    if (pull.state !== 'open') return;
+    pull.headSha = tip ?? pull.headSha;
     await this.git('update-ref', `refs/pull/${pull.number}/head`, pull.headSha);
     const base = await this.tip(pull.baseRef);
     if (base && (await this.isAncestor(pull.headSha, base))) {

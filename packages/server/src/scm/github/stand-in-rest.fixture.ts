@@ -196,26 +196,34 @@ async function merge(call: RestCall): Promise<Answer> {
   const method = (body['merge_method'] as string | undefined) ?? 'merge';
   const refused = mergeRefusal(repository, pull, method);
   if (refused) return refused;
+  const head = pull.headSha;
   const base = (await repository.tip(pull.baseRef))!;
-  const tree = await repository.mergedTree(base, pull.headSha);
+  const tree = await repository.mergedTree(base, head);
   if (tree === null) return refusal(405, 'Pull Request is not mergeable');
   const title = (body['commit_title'] as string | undefined) ?? `Merge pull request #${pull.number}`;
   const message = [title, (body['commit_message'] as string | undefined) ?? pull.title].join('\n\n');
   const sha =
     method === 'rebase'
-      ? await repository.rebased(base, pull.headSha)
+      ? await repository.rebased(base, head)
       : await repository.git(
           'commit-tree',
           tree,
           '-p',
           base,
-          ...(method === 'merge' ? ['-p', pull.headSha] : []),
+          ...(method === 'merge' ? ['-p', head] : []),
           '-m',
           message,
         );
   if (sha === null) return refusal(405, "This branch can't be rebased");
-  await repository.git('update-ref', `refs/heads/${pull.baseRef}`, sha);
-  Object.assign(pull, { state: 'closed', mergedAt: new Date().toISOString(), mergeCommitSha: sha });
+  // The base has moved in the meantime.
+  if ((await repository.ask('update-ref', `refs/heads/${pull.baseRef}`, sha, base)) === null)
+    return merge(call);
+  Object.assign(pull, {
+    state: 'closed',
+    headSha: head,
+    mergedAt: new Date().toISOString(),
+    mergeCommitSha: sha,
+  });
   return { status: 200, body: { sha, merged: true, message: 'Pull Request successfully merged' } };
 }
 
