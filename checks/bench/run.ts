@@ -30,6 +30,7 @@ import { publishBenchmark } from './benchmarks/publish.ts';
 import { pullRequestsBenchmark } from './benchmarks/pull-requests.ts';
 import { readsBenchmark } from './benchmarks/reads.ts';
 import { receiptsBenchmark } from './benchmarks/receipts.ts';
+import { reviewLoopBenchmark } from './benchmarks/review-loop.ts';
 import { repositoryWorkspaceBenchmark } from './benchmarks/repository-workspace.ts';
 import { reopenBenchmark } from './benchmarks/reopen.ts';
 import { repositoriesBenchmark } from './benchmarks/repositories.ts';
@@ -64,8 +65,8 @@ const BENCHMARKS: Benchmark[] = [
   mergeBenchmark,
   commitsBenchmark,
   gitHttpBenchmark,
-
   pullRequestsBenchmark,
+  reviewLoopBenchmark,
   storageBenchmark,
   publishBenchmark,
   eventLagBenchmark,

@@ -32,6 +32,7 @@ import { mergesPart } from './merges/index.ts';
 import { postmasterPart } from './postmaster/index.ts';
 import { receiptsPart } from './receipts/index.ts';
 import { requestsPart } from './requests/index.ts';
+import { reviewLoopPart } from './review-loop/index.ts';
 import { scmPart } from './scm/index.ts';
 import { upgradePart } from './upgrade/index.ts';
 
@@ -41,6 +42,7 @@ const PARTS: Part[] = [
   postmasterPart,
   appliesPart,
   scmPart,
+  reviewLoopPart,
   requestsPart,
   accessPart,
   mergesPart,

@@ -1,11 +1,11 @@
 /** What a thread's people do: pull requests one after the other, edits, and others' commits in between. */
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Random } from '../../harness/random.ts';
 import type { Storm } from '../lib/storm.ts';
 import { git, gitWith, read, write } from './world.ts';
-import type { TortureThread, World } from './world.ts';
+import type { TortureRepository, TortureThread, World } from './world.ts';
 
 /** What was answered, for the judge. */
 export interface Done {
@@ -51,10 +51,10 @@ export async function pullRequests(
   return done;
 }
 
-const pullsOf = (thread: TortureThread) => `/api/threads/${thread.id}/pull-requests`;
+export const pullsOf = (thread: TortureThread) => `/api/threads/${thread.id}/pull-requests`;
 
 /** Adds a file. The thread may be busy, or have taken others' commits over: then once more. */
-async function edit(world: World, thread: TortureThread, name: string): Promise<void> {
+export async function edit(world: World, thread: TortureThread, name: string): Promise<void> {
   let said = '';
   for (let tries = 0; tries < EDIT_TRIES; tries++) {
     const { latestSourceId } = (await read(world, `/api/threads/${thread.id}`)).thread;
@@ -75,16 +75,18 @@ async function edit(world: World, thread: TortureThread, name: string): Promise<
   world.failures.push(`${thread.id}: edit ${name}: ${said}`);
 }
 
-async function create(
+/** Opens a pull request; `more` is in its body. */
+export async function create(
   world: World,
   thread: TortureThread,
   n: number,
+  more: object = {},
 ): Promise<{ id: string; number: number; headRef: string } | null> {
   for (let tries = 0; ; tries++) {
     const { status, text } = await write(world, {
       method: 'POST',
       path: pullsOf(thread),
-      body: { title: `Pull request ${n}`, body: 'Torture.' },
+      body: { title: `Pull request ${n}`, body: 'Torture.', ...more },
       key: `torture-pull-${thread.id}-${n}-${tries}`,
     });
     if (status === 201) return JSON.parse(text).pullRequest;
@@ -115,46 +117,46 @@ async function close(world: World, thread: TortureThread, id: string): Promise<v
   }
 }
 
-/** Commits upon the branch and pushes, as anybody does; once more where the service was faster. */
 async function pushAsAnother(world: World, done: Done, branch: string, random: Random): Promise<void> {
-  const { repository } = done.thread;
+  await sleep(random.below(1_500), undefined, { signal: world.setup.signal });
+  const file = { path: `other-${random.below(1e9)}.txt`, content: 'by another\n' };
+  const commit = await commitAsAnother(world, { repository: done.thread.repository, branch, file }, random);
+  if (commit !== null) done.others.set(branch, [...(done.others.get(branch) ?? []), commit]);
+}
+
+interface AnothersCommit {
+  repository: TortureRepository;
+  branch: string;
+  file: { path: string; content: string };
+}
+
+/** Commits upon the branch and pushes, as anybody does; once more where the service was faster. Null: it never worked. */
+export async function commitAsAnother(
+  world: World,
+  { repository, branch, file }: AnothersCommit,
+  random: Random,
+): Promise<string | null> {
   const { signal, scratch } = world.setup;
-  await sleep(random.below(1_500), undefined, { signal });
+  const { cloneUrl, env } = repository;
   const clone = mkdtempSync(join(scratch, 'other-'));
   try {
     await git(clone, 'init', '--quiet');
     for (let tries = 0; tries < PUSH_TRIES; tries++) {
       try {
-        await gitWith(
-          clone,
-          repository.env,
-          'fetch',
-          '--quiet',
-          '--depth=1',
-          '--',
-          repository.cloneUrl,
-          `refs/heads/${branch}`,
-        );
+        await gitWith(clone, env, 'fetch', '--quiet', '--depth=1', '--', cloneUrl, `refs/heads/${branch}`);
         await git(clone, 'checkout', '--quiet', '--force', '--detach', 'FETCH_HEAD');
-        writeFileSync(join(clone, `other-${random.below(1e9)}.txt`), 'by another\n');
+        mkdirSync(dirname(join(clone, file.path)), { recursive: true });
+        writeFileSync(join(clone, file.path), file.content);
         await git(clone, 'add', '--all');
         await git(clone, 'commit', '--quiet', '--message', 'By another');
-        await gitWith(
-          clone,
-          repository.env,
-          'push',
-          '--quiet',
-          '--',
-          repository.cloneUrl,
-          `HEAD:refs/heads/${branch}`,
-        );
-        done.others.set(branch, [...(done.others.get(branch) ?? []), await git(clone, 'rev-parse', 'HEAD')]);
-        return;
+        await gitWith(clone, env, 'push', '--quiet', '--', cloneUrl, `HEAD:refs/heads/${branch}`);
+        return await git(clone, 'rev-parse', 'HEAD');
       } catch {
         // The branch moved, or the service was killed meanwhile.
         await sleep(random.below(500), undefined, { signal });
       }
     }
+    return null;
   } finally {
     rmSync(clone, { recursive: true, force: true });
   }
