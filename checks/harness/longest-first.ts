@@ -6,32 +6,34 @@ import { relative, sep } from 'node:path';
 import { BaseSequencer } from 'vitest/node';
 import type { TestSpecification } from 'vitest/node';
 
-/** Files that take ten seconds or more, the longest first. */
+/** Files that take over ten seconds in a whole run, the longest first. */
 const LONG = [
-  'checks/drivers/escape/escape.test.ts',
+  'checks/drivers/escape/suite.test.ts',
   'packages/runner/src/tasks/agents.test.ts',
-  'checks/drivers/conformance/conformance.test.ts',
-  'packages/cli/src/storage.test.ts',
+  'checks/drivers/conformance/suite.test.ts',
+  'packages/cli/src/backup.test.ts',
   'packages/agent/src/headrace/wires.test.ts',
-  'checks/proof/replay/replay.test.ts',
-  'checks/proof/differences/replay.test.ts',
-  'checks/proof/differences/hunks.test.ts',
   'packages/server/src/runs/restart.test.ts',
+  'packages/server/src/sync/others-commits.test.ts',
   'packages/server/src/applies/repair/repairs.test.ts',
+  'packages/server/src/sync/sync-pull-request.test.ts',
+  'packages/server/src/sync/effects.test.ts',
   'packages/server/src/runs/model-agent.test.ts',
+  'packages/server/src/workspaces/restore-faults.test.ts',
   'packages/server/src/runs/fifty-threads.test.ts',
+  'packages/server/src/scm/github/provider.test.ts',
   'packages/server/src/applies/repair/stages.test.ts',
   'packages/server/src/workspaces/archive-faults.test.ts',
-  'packages/server/src/workspaces/restore-faults.test.ts',
+  'packages/server/src/scm/github/behaviour.test.ts',
+  'packages/server/src/db/embedded/embedded-postgres.test.ts',
+  'packages/server/src/upgrade.test.ts',
+  'packages/server/src/commits/push-commit.test.ts',
   'packages/server/src/workspaces/idle.test.ts',
   'packages/server/src/workspaces/run-end-faults.test.ts',
-  'packages/server/src/applies/resolutions.test.ts',
-  'packages/server/src/db/embedded/embedded-postgres.test.ts',
+  'packages/server/src/approvals/approvals.test.ts',
+  'packages/server/src/scm/git-http/git-http.test.ts',
   'packages/server/src/jobs/worker.test.ts',
-  'packages/server/src/limits/limiter.test.ts',
-  'packages/server/src/threads/threads.test.ts',
   'packages/server/src/receipts/outside.test.ts',
-  'packages/server/src/processes.test.ts',
 ];
 
 export class LongestFirst extends BaseSequencer {
