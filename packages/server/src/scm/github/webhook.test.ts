@@ -16,7 +16,10 @@ const sha = 'a'.repeat(40);
 
 test.each([
   ['push', { repository, ref: 'refs/heads/a/b' }, of({ branch: 'a/b' })],
-  ['push', { repository, ref: 'refs/tags/v1' }, of()],
+  ['push', { repository, ref: 'refs/tags/v1' }, { repository: null, isInstallation: false }],
+  ['delete', { repository, ref: 'a/b', ref_type: 'branch' }, of({ branch: 'a/b' })],
+  ['create', { repository, ref: 'v1', ref_type: 'tag' }, { repository: null, isInstallation: false }],
+  ['merge_group', { repository, merge_group: {} }, of()],
   ['pull_request', { repository, pull_request: { number: 3 } }, of({ number: 3 })],
   ['pull_request_review', { repository, pull_request: { number: 3 } }, of({ number: 3 })],
   ['pull_request_review_comment', { repository, pull_request: { number: 3 } }, of({ number: 3 })],

@@ -35,9 +35,7 @@ export const readWebhook: Provider['readWebhook'] = (headers, body) => {
   const payload = payloadOf(headers, body);
   if (!payload) return null;
   const id = (payload['repository'] as Value)?.['id'];
-  const issue = payload['issue'] as Value;
-  const isOfIssue = issue !== undefined && !issue['pull_request'];
-  if (!Number.isSafeInteger(id) || isOfIssue) return { repository: null, isInstallation };
+  if (!Number.isSafeInteger(id) || isOfNoPull(payload)) return { repository: null, isInstallation };
   return { repository: { externalId: String(id), moved: movedIn(payload) }, isInstallation };
 };
 
@@ -53,6 +51,12 @@ function payloadOf(headers: Record<string, unknown>, body: Buffer): Record<strin
   }
 }
 
+/** An issue, or a tag. */
+function isOfNoPull({ issue, ref, ref_type: type }: Record<string, unknown>): boolean {
+  const isIssue = issue !== undefined && !(issue as Value)?.['pull_request'];
+  return isIssue || type === 'tag' || String(ref).startsWith('refs/tags/');
+}
+
 /** The pull requests that it names, else those of its commit or branch. */
 function movedIn(payload: Record<string, unknown>): Moved[] {
   const checked = (payload['check_run'] ?? payload['check_suite'] ?? payload['workflow_run']) as Value;
@@ -66,6 +70,7 @@ function movedIn(payload: Record<string, unknown>): Moved[] {
   // A check of a pull request from elsewhere names none, and a status never does.
   const commitSha = checked?.['head_sha'] ?? payload['sha'];
   if (typeof commitSha === 'string' && isCommitId(commitSha)) return [{ commitSha }];
-  const [, branch] = /^refs\/heads\/(.{1,255})$/.exec(String(payload['ref'])) ?? [];
+  const ref = payload['ref_type'] === 'branch' ? `refs/heads/${String(payload['ref'])}` : payload['ref'];
+  const [, branch] = /^refs\/heads\/(.{1,255})$/.exec(String(ref)) ?? [];
   return branch === undefined ? [] : [{ branch }];
 }
