@@ -266,6 +266,16 @@ async function openLooped(
       });
       return () => count;
     },
+    /** Changes of the pull request wait until `release` is called. */
+    holdChanges(): { release: () => void; begun: Promise<void> } {
+      const [gate, begun] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+      ways.set(keyOf(side.repositoryId, 'updatePullRequest'), async (call) => {
+        begun.resolve();
+        await gate.promise;
+        return call();
+      });
+      return { release: gate.resolve, begun: begun.promise };
+    },
     hideChecks: () => void ways.set(keyOf(side.repositoryId, 'listChecks'), async () => null),
   };
   return looped;
@@ -295,7 +305,7 @@ const BREAKS = {
 type Break = keyof typeof BREAKS;
 export const BREAK_NAMES = Object.keys(BREAKS) as Break[];
 
-const METHODS = ['mergePullRequest', 'replyToThread', 'listChecks'] as const;
+const METHODS = ['mergePullRequest', 'updatePullRequest', 'replyToThread', 'listChecks'] as const;
 type Method = (typeof METHODS)[number];
 type AnyCall = (at: AtRepository, ...args: unknown[]) => Promise<unknown>;
 

@@ -229,3 +229,20 @@ test('a merge that is refused as in conflict, which looks do not see, is asked f
   await one.sync();
   await one.shows(loop({ status: 'blocked', blockedReason: 'merge_refused' }));
 });
+
+test("a merge waits for a person's change that is under way", async () => {
+  const one = await w.open('the built-in provider', { pull: AUTO });
+  const change = one.holdChanges();
+  const changed = ok(w.s.call('PATCH', one.path, { title: 'Another' }));
+  await change.begun;
+  await one.status('success');
+  const { lastObservedAt } = (await one.shows(loop({ status: 'finalizing' }))).reviewLoop;
+  await one.sync();
+  await until('it is looked at', async () => (await one.now()).reviewLoop.lastObservedAt > lastObservedAt);
+  expect((await one.now()).state).toBe('open');
+  change.release();
+  await changed;
+  await one.sync();
+  await isMergedOnce(one);
+  expect((await one.now()).title).toBe('Another');
+});
