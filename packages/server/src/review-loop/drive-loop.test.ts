@@ -254,6 +254,16 @@ describe('a pass', () => {
   });
 });
 
+test('no pass begins while a person updates the branch from its base', async () => {
+  const d = await newLooped();
+  await d.status('failure');
+  await ok(s.call('POST', `${d.prs}/${d.id}/update-branch`, { conflictResolution: 'manual' }));
+  await driveLoop(await d.look(), MAY);
+  expect([await d.passes(), (await d.loop()).status]).toEqual([[], 'waiting_checks']);
+  await d.sync();
+  expect((await d.passes()).length).toBe(1);
+});
+
 test('a user is heard whose run completed after the pass had failed, however late the look is', async () => {
   const d = await newLooped('```sh\nexit 3\n```');
   await d.status('failure');

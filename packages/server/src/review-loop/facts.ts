@@ -94,8 +94,10 @@ async function isOwnHead(tx: Tx, { row, loop }: Driving, passes: Facts['passes']
   return made !== undefined;
 }
 
+/** An update from the base that is under way leads to a push, too. */
 async function pushOf(tx: Tx, { thread: { thread }, row }: Driving): Promise<LoopLook['push']> {
-  const isUnpushed =
-    row.push_status === 'current' && row.auto_push && (await hasUnpushed(tx.db, thread, row));
-  return isUnpushed ? 'pending' : row.push_status;
+  if (row.push_status !== 'current') return row.push_status;
+  const isPending =
+    row.branch_update?.status === 'running' || (row.auto_push && (await hasUnpushed(tx.db, thread, row)));
+  return isPending ? 'pending' : 'current';
 }
