@@ -341,6 +341,29 @@ test('a provider that fails is asked again after 30, 60 and 120 s, then it is an
   expect(await d.loop()).toMatchObject({ status: 'ready', operationalRetryCount: 0, waitUntil: null });
 });
 
+test('a provider that does not say whether it can be merged is waited for 60 s, and then looked at', async () => {
+  const d = await newLooped();
+  await d.status('success');
+  const { db } = s.service.ctx;
+  const original = localProvider.getPullRequest;
+  vi.spyOn(localProvider, 'getPullRequest').mockImplementation(async (...args) => ({
+    ...(await original(...args)),
+    mergeable: 'unknown',
+  }));
+  const unknownFor = async (seconds: number) => {
+    const since = new Date(Date.now() - seconds * 1_000);
+    await db.updateTable('pull_requests').set({ unknown_looks: 9 }).where('id', '=', d.id).execute();
+    const loops = db.updateTable('review_loops').where('pull_request_id', '=', d.id);
+    await loops.set({ unknown_since: since }).execute();
+    await d.sync();
+    const { status } = await d.loop();
+    return [status, (await d.row()).next_look_at!.getTime() - since.getTime()];
+  };
+  await d.sync();
+  expect(await unknownFor(50)).toEqual(['waiting_checks', 60_000]);
+  expect((await unknownFor(61))[0]).toBe('ready');
+});
+
 test('a look that finds nothing new takes nine statements at most, and publishes nothing', async () => {
   const d = await newLooped();
   await d.status('success');
