@@ -100,7 +100,7 @@ async function doSomething(world: World, one: Reviewed, { pull, random, n }: Mom
   const draw = n === 0 ? 0 : random.next();
   if (['blocked', 'error'].includes(pull.reviewLoop.status) && draw > 0.7)
     return enable(world, one, `${one.id}-${n}`);
-  if (draw < 0.5) {
+  if (draw < 0.4) {
     const state = random.pick(['success', 'failure', 'failure', 'failure', 'pending'] as const);
     return side.report(pull.headSha, random.pick(CONTEXTS), state);
   }

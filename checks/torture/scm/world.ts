@@ -18,6 +18,7 @@ export const SCM = '/api/source-control/scm';
 const READY_LIMIT_MS = 120_000;
 const TROUBLES: Trouble[] = ['502', 'cut', '502 after', 'cut after'];
 const FAILING = 0.1;
+const FAILING_OFTEN = 0.25;
 
 export interface TortureRepository {
   id: string;
@@ -66,10 +67,11 @@ export async function startStandIn(
   return { standIn, env };
 }
 
-/** From now on one call in ten fails, before or after it was done. */
-export function beginTrouble({ setup, standIn }: World): void {
+/** From now on one call in ten fails, before or after it was done; of those to `oftenAt` one in four. */
+export function beginTrouble({ setup, standIn }: World, oftenAt?: string): void {
   const random = setup.random.fork('trouble');
-  standIn.trouble = () => (random.next() < FAILING ? random.pick(TROUBLES) : undefined);
+  standIn.trouble = ({ path }) =>
+    random.next() < (path === oftenAt ? FAILING_OFTEN : FAILING) ? random.pick(TROUBLES) : undefined;
 }
 
 export async function makeThreads(world: World, count: number): Promise<void> {
