@@ -955,6 +955,7 @@ export interface ReviewLoopsTable {
   blocked_reason: string | null;
   pass_count: Generated<number>;
   operational_retry_count: Generated<number>;
+  enabled_at: GeneratedTime;
   status_since: GeneratedTime;
   head_seen_at: TimeOrNull;
   unknown_since: TimeOrNull;
@@ -968,6 +969,7 @@ export interface ReviewPassesTable {
   org_id: string;
   id: string;
   loop_id: string;
+  loop_enabled_at: Time;
   kind: 'message' | 'update';
   head_sha: string;
   message_id: string | null;

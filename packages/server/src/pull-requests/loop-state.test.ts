@@ -15,7 +15,7 @@ const begun = {
   head_seen_at: null,
   refused_summary: null,
 };
-const anew = { ...begun, operational_retry_count: 0 };
+const anew = { ...begun, enabled_at: now, operational_retry_count: 0 };
 const off = (by: string) => ({
   ...CLEARED,
   enabled: false,

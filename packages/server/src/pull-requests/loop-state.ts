@@ -11,7 +11,15 @@ export type LoopStatus = ReviewLoopRow['status'];
 /** What the next status depends on. */
 export type LoopState = Omit<
   ReviewLoopRow,
-  'id' | 'org_id' | 'pull_request_id' | 'thread_id' | 'created_at' | 'updated_at' | 'enabled' | 'merging_sha'
+  | 'id'
+  | 'org_id'
+  | 'pull_request_id'
+  | 'thread_id'
+  | 'created_at'
+  | 'updated_at'
+  | 'enabled'
+  | 'enabled_at'
+  | 'merging_sha'
 >;
 
 /** How long after a fault the provider is asked, or a lost run begins, again: three times. */
@@ -55,7 +63,7 @@ export function loopAfter(status: LoopStatus | null, event: LoopEvent, now = new
     disabled_by: null,
     ...NEW_PASSES,
     refused_summary: null,
-    ...(isOff ? { operational_retry_count: 0 } : {}),
+    ...(isOff ? { enabled_at: now, operational_retry_count: 0 } : {}),
   };
 }
 

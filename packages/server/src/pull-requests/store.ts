@@ -189,6 +189,7 @@ const TIMES = [
 const LOOP_TIMES = [
   'last_observed_at',
   'wait_until',
+  'enabled_at',
   'status_since',
   'head_seen_at',
   'unknown_since',

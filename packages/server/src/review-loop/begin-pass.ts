@@ -36,8 +36,14 @@ export async function beginPass(
   ctx: Pick<Context, 'config'>,
   { thread, loaded, told }: Pass,
 ): Promise<Begun> {
-  const { id: loopId, org_id: orgId } = loaded.loop!;
-  const pass = { org_id: orgId, id: newId('pass'), loop_id: loopId, head_sha: loaded.row.head_sha };
+  const { id: loopId, org_id: orgId, enabled_at: enabledAt } = loaded.loop!;
+  const pass = {
+    org_id: orgId,
+    id: newId('pass'),
+    loop_id: loopId,
+    loop_enabled_at: enabledAt,
+    head_sha: loaded.row.head_sha,
+  };
   if (told.kind === 'update') {
     await insertPass(tx, { ...pass, kind: 'update' });
     await enqueueSync(tx, loaded.row);

@@ -40,6 +40,7 @@ async function isAddressed(one: Looped, threadId: string): Promise<string> {
     const pass = await insertPass(tx, {
       ...at,
       id: newId('pass'),
+      loop_enabled_at: of!.enabled_at,
       kind: 'message',
       head_sha: row.head_sha,
       settled_at: now,

@@ -230,6 +230,30 @@ describe('a pass', () => {
     expect((await d.passes())[0]!.settled_at).not.toBeNull();
   });
 
+  test('that a loop was disabled in gets no reply, also once the loop is enabled again', async () => {
+    const d = await newLooped();
+    await d.status('success');
+    await d.comment('Please rename this.');
+    await d.sync();
+    await d.ran();
+    const { headSha } = await d.pr(d.id);
+    await d.choose({ enabled: false });
+    await d.choose({ enabled: true });
+    await d.sync();
+    const pr = await d.pr(d.id);
+    expect([pr.headSha !== headSha, pr.reviewLoop.status, pr.reviewLoop.passCount]).toEqual([
+      true,
+      'waiting_checks',
+      0,
+    ]);
+    const answered = await s.service.ctx.db
+      .selectFrom('review_points')
+      .select('reply_sha')
+      .where('loop_id', '=', pr.reviewLoop.id)
+      .execute();
+    expect(answered).toEqual([{ reply_sha: null }]);
+  });
+
   test('ends where the organization may begin nothing new, and no other one begins', async () => {
     const d = await newLooped();
     await d.status('failure');

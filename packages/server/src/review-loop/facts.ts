@@ -38,7 +38,7 @@ export async function readFacts(tx: Tx, looked: Looked, at: Driving): Promise<Fa
   const { thread, row, loop, settings, mayBegin } = at;
   const points = await newPoints(tx.db, loop.id, looked.reviewThreads);
   const passes = await Promise.all(
-    (await unsettledPasses(tx.db, loop.id)).map(async (pass) => ({
+    (await unsettledPasses(tx.db, loop)).map(async (pass) => ({
       pass,
       ...(await passOutcome(tx, row, pass)),
     })),

@@ -2,7 +2,13 @@
 import { sql } from 'kysely';
 import type { Insertable, Updateable } from 'kysely';
 import type { Db } from '../db/database.ts';
-import type { ReviewPassesTable, ReviewPassRow, ReviewPointRow, ReviewPointsTable } from '../db/schema.ts';
+import type {
+  ReviewLoopRow,
+  ReviewPassesTable,
+  ReviewPassRow,
+  ReviewPointRow,
+  ReviewPointsTable,
+} from '../db/schema.ts';
 import type { Tx } from '../db/transaction.ts';
 
 export async function insertPass(tx: Tx, values: Insertable<ReviewPassesTable>): Promise<ReviewPassRow> {
@@ -18,12 +24,16 @@ export async function writePass(tx: Tx, id: string, columns: Updateable<ReviewPa
   await tx.db.updateTable('review_passes').set(columns).where('id', '=', id).execute();
 }
 
-/** The passes of a loop whose outcome is not dealt with yet, newest first. */
-export async function unsettledPasses(db: Db | Tx['db'], loopId: string): Promise<ReviewPassRow[]> {
+/** The passes of a loop since it was enabled whose outcome is not dealt with yet, newest first. */
+export async function unsettledPasses(
+  db: Db | Tx['db'],
+  { id, enabled_at: enabledAt }: Pick<ReviewLoopRow, 'id' | 'enabled_at'>,
+): Promise<ReviewPassRow[]> {
   return db
     .selectFrom('review_passes')
     .selectAll()
-    .where('loop_id', '=', loopId)
+    .where('loop_id', '=', id)
+    .where('loop_enabled_at', '=', enabledAt)
     .where('settled_at', 'is', null)
     .orderBy('id', 'desc')
     .execute();

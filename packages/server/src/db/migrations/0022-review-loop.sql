@@ -1,5 +1,7 @@
 -- The review loop's looks and passes.
 alter table review_loops
+  -- When it was enabled last.
+  add column enabled_at timestamptz(3) not null default now(),
   -- When its status last changed.
   add column status_since timestamptz(3) not null default now(),
   -- When head_sha was first seen; null before the first look.
@@ -21,6 +23,8 @@ create table review_passes (
   org_id text not null,
   id text primary key,
   loop_id text not null references review_loops on delete cascade,
+  -- When the loop had been enabled: what was disabled meanwhile hears no more of it.
+  loop_enabled_at timestamptz(3) not null,
   -- A message to the agent, or an update from the base.
   kind text not null check (kind in ('message', 'update')),
   -- The head for which it was made.
