@@ -3,6 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { expectStatus, signedIn } from '../accounts/callers.fixture.ts';
+import { findPullRequestById } from '../pull-requests/index.ts';
+import { newThread, record } from '../pull-requests/records.fixture.ts';
 import { startTestServer } from '../service.fixture.ts';
 import type { TestServer } from '../service.fixture.ts';
 import { startGithubStandIn } from './github/stand-in.fixture.ts';
@@ -86,14 +88,25 @@ test('the rows of installations follow the configuration file, which alone chang
     401, 202,
   ]);
 
+  const { ctx } = first.service;
+  const threadId = await newThread(first);
+  const statusOf = async () => (await first.call('GET', `/api/threads/${threadId}`)).body.thread.status;
+  await expect.poll(statusOf, { timeout: 10_000 }).toBe('ready');
+  const looped = await record(ctx, threadId, {}, { enabled: true, status: 'ready' });
+  await ctx.db
+    .updateTable('repositories')
+    .set({ installation_id: made.id })
+    .where('id', '=', (await findPullRequestById(ctx.db, looped))!.row.repository_id)
+    .execute();
   await configure('B', 'another secret of hooks');
   await restart();
+  const { loop } = (await findPullRequestById(ctx.db, looped))!;
+  expect([loop!.status, loop!.disabled_by]).toEqual(['disabled', 'system']);
   expect(await others()).toMatchObject([{ name: 'B' }]);
   expect((await others())[0].id).not.toBe(made.id);
   await configure(null, '-');
   await restart();
   expect(await others()).toEqual([]);
-  const { ctx } = first.service;
   const kept = await ctx.db
     .selectFrom('installations')
     .selectAll()

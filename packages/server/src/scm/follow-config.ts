@@ -6,6 +6,7 @@ import type { InstallationRow } from '../db/schema.ts';
 import { transaction } from '../db/transaction.ts';
 import type { Tx } from '../db/transaction.ts';
 import { newId } from '../ids.ts';
+import { endLoopsOf } from '../pull-requests/index.ts';
 import { openCredential, openWebhookSecret, sealCredential, sealWebhookSecret } from './credentials.ts';
 import type { Credential } from './credentials.ts';
 import { providerOf } from './providers.ts';
@@ -56,6 +57,7 @@ export async function followConfiguredInstallations(ctx: Place): Promise<void> {
     }
     for (const row of rows.filter(({ id }) => !kept.has(id))) {
       await removeInstallation(tx, row.id);
+      await endLoopsOf(tx, row.id);
       await syncOthers(tx, row);
       await audit(tx, serviceOf(row.org_id), 'installation.deleted', row.id);
     }
