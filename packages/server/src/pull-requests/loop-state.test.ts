@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { loopAfter, loopAfterFault, loopAfterRefusal, newLoop } from './loop-state.ts';
+import { loopAfter, loopAfterChoice, loopAfterFault, loopAfterRefusal, newLoop } from './loop-state.ts';
 import type { LoopEvent, LoopState } from './loop-state.ts';
 import { EVENT_ROWS, LOOP_TABLE } from './loop-table.ts';
 
@@ -14,8 +14,9 @@ const begun = {
   pass_count: 0,
   head_seen_at: null,
   refused_summary: null,
+  operational_retry_count: 0,
 };
-const anew = { ...begun, enabled_at: now, operational_retry_count: 0 };
+const anew = { ...begun, enabled_at: now };
 const off = (by: string) => ({
   ...CLEARED,
   enabled: false,
@@ -135,6 +136,13 @@ test('only a merge of its own is refused, and a conflict is for the next look', 
     blocked_reason: 'merge_refused',
     last_processed_head_sha: LOOP.head_sha,
     wait_until: inSeconds(900),
+  });
+});
+
+test('a merge that a caller chooses knows nothing of what was refused before', () => {
+  expect(loopAfterChoice({ ...LOOP, status: 'ready' }, true, { unresolvedCount: 0, now })).toMatchObject({
+    status: 'finalizing',
+    refused_summary: null,
   });
 });
 

@@ -63,7 +63,8 @@ export function loopAfter(status: LoopStatus | null, event: LoopEvent, now = new
     disabled_by: null,
     ...NEW_PASSES,
     refused_summary: null,
-    ...(isOff ? { enabled_at: now, operational_retry_count: 0 } : {}),
+    operational_retry_count: 0,
+    ...(isOff ? { enabled_at: now } : {}),
   };
 }
 
@@ -78,7 +79,7 @@ export function loopAfterChoice(
     return {
       auto_merge: true,
       ...(unresolvedCount === 0
-        ? to(loop, 'finalizing', now)
+        ? to(loop, 'finalizing', now, { refused_summary: null })
         : to(loop, 'blocked', now, { blocked_reason: 'unresolved_comments' })),
     };
   return { auto_merge: autoMerge };

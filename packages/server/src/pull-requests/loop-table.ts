@@ -56,7 +56,7 @@ export const EVENT_ROWS: readonly EventRow[] = [
     from: 'blocked, error',
     when: 'a caller enables it',
     to: 'observing',
-    also: 'its passes begin again',
+    also: 'both counters begin again',
     change: ({ status }, now) => loopAfter(status, 'enable', now),
   },
   {
