@@ -5,6 +5,7 @@ import { startTestServer } from '../service.fixture.ts';
 import type { TestServer } from '../service.fixture.ts';
 import { ok, until } from '../threads/threads.fixture.ts';
 import { commitAsOther } from './others-commits.fixture.ts';
+import { patching } from './patch-pull-request.ts';
 import { newBound } from './sync.fixture.ts';
 
 let s: TestServer;
@@ -374,6 +375,17 @@ describe('a pull request that is there', () => {
 
 describe('a review loop', () => {
   const patch = (d: Bound, pr: Pull, body: object) => s.call('PATCH', `${d.prs}/${pr.id}/review-loop`, body);
+
+  test('keeps the autoPush that it needs, also where it is enabled while autoPush is switched off', async () => {
+    const d = await newBound(s);
+    const pr = await d.open();
+    vi.spyOn(patching, 'act').mockImplementationOnce(async () => {
+      await ok(patch(d, pr, { enabled: true }));
+      return { pull: null };
+    });
+    const { pullRequest } = await ok(s.call('PATCH', `${d.prs}/${pr.id}`, { autoPush: false }));
+    expect([pullRequest.autoPush, pullRequest.reviewLoop.enabled]).toEqual([true, true]);
+  });
 
   test('is enabled with autoPush and disabled again, counted once for each change', async () => {
     const d = await newBound(s);

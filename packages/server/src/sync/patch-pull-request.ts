@@ -1,10 +1,9 @@
 /** Changing a pull request at the provider, and here what only the service knows. */
-import type { PullRequestRow } from '../db/schema.ts';
 import type { Tx } from '../db/transaction.ts';
 import { notFound } from '../http/errors.ts';
 import type { WriteResult } from '../http/write-request.ts';
 import { changePullRequest, enqueueSync, pullRequestView, pushAfter } from '../pull-requests/index.ts';
-import type { PullRequestChange } from '../pull-requests/index.ts';
+import type { LoadedPullRequest, PullRequestChange } from '../pull-requests/index.ts';
 import type { Effect } from '../receipts/outside.ts';
 import { openRepository, ProviderError, scmFault } from '../scm/index.ts';
 import type { OpenRepository, ProviderPullRequest } from '../scm/index.ts';
@@ -76,12 +75,12 @@ function refused(error: unknown): never {
   throw scmFault(error);
 }
 
-/** Pushes that are switched off leave nothing waiting. */
+/** Pushes that are switched off leave nothing waiting. A loop that was enabled meanwhile needs them. */
 function autoPushChange(
-  { push_status: status }: PullRequestRow,
+  { row: { push_status: status }, loop }: LoadedPullRequest,
   autoPush: boolean | null,
 ): PullRequestChange {
-  if (autoPush === null) return {};
+  if (autoPush === null || (!autoPush && loop?.enabled)) return {};
   return autoPush
     ? { auto_push: true }
     : { auto_push: false, push_status: pushAfter(status, 'leave'), push_retry_at: null };
@@ -89,7 +88,7 @@ function autoPushChange(
 
 async function record(tx: Tx, target: Patching, { pull }: Patched): Promise<WriteResult> {
   const at = await lockBoth(tx, target);
-  const change = autoPushChange(at.loaded.row, target.autoPush);
+  const change = autoPushChange(at.loaded, target.autoPush);
   const changed = pull ? await see(tx, at, pull, change) : await changePullRequest(tx, at.loaded, change);
   const isResumed = at.loaded.row.state !== 'open' && changed.row.state === 'open';
   if (isResumed || target.autoPush === true) await enqueueSync(tx, changed.row);
