@@ -288,6 +288,20 @@ test('no pass begins while a person updates the branch from its base', async () 
   expect((await d.passes()).length).toBe(1);
 });
 
+test('a draft whose loop is disabled while it is marked ready is not merged', async () => {
+  const d = await newLooped();
+  await d.choose({ autoMerge: true });
+  await ok(s.call('PATCH', `${d.prs}/${d.id}`, { draft: true }));
+  await d.status('success');
+  const { updatePullRequest } = localProvider;
+  vi.spyOn(localProvider, 'updatePullRequest').mockImplementationOnce(async (...of) => {
+    await d.choose({ enabled: false });
+    return updatePullRequest(...of);
+  });
+  await d.sync();
+  expect(await d.pr(d.id)).toMatchObject({ state: 'open', draft: false, reviewLoop: { status: 'disabled' } });
+});
+
 test('a user is heard whose run completed after the pass had failed, however late the look is', async () => {
   const d = await newLooped('```sh\nexit 3\n```');
   await d.status('failure');

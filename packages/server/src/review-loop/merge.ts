@@ -40,7 +40,11 @@ export async function mergeByItself(looked: Looked): Promise<void> {
   const { provider, at } = looked.repository;
   const { number } = looked.loaded.row;
   try {
-    if (begun.isDraft) await write(looked, await provider.updatePullRequest(at, number, { draft: false }));
+    if (begun.isDraft) {
+      await write(looked, await provider.updatePullRequest(at, number, { draft: false }));
+      // Its loop may be disabled by now.
+      if (!(await begin(looked))) return;
+    }
     const { method, headSha: expectedHeadSha } = begun;
     await write(looked, await provider.mergePullRequest(at, number, { method, expectedHeadSha }));
   } catch (error) {
