@@ -200,6 +200,12 @@ const WALKS: Record<string, Walk[]> = {
   'wrong; not busy, or the wait is over and the thread idle': [
     { loop: {}, look: RED, gives: { status: 'fixing', pass_count: 2 }, act: 'pass' },
     { loop: REFUSED, look: RED, gives: { status: 'fixing', refused_summary: null }, act: 'pass' },
+    {
+      loop: { ...REFUSED, status_since: ago(900) },
+      look: { summary: { checks: checks(1, 1, 0) } },
+      gives: { status: 'fixing' },
+      act: 'pass',
+    },
     { loop: { status: 'ready' }, look: { pointCount: 1 }, gives: { status: 'fixing' }, act: 'pass' },
     {
       loop: { status: 'finalizing', auto_merge: true },

@@ -119,8 +119,11 @@ const isGrace = (loop: LoopState, { now, summary, graceSeconds }: LoopLook): boo
 const deadlineOf = (loop: LoopState, look: LoopLook): Date =>
   after(loop.head_seen_at!, isGrace(loop, look) ? look.graceSeconds : look.timeoutSeconds);
 
+/** Whether what it waits for, checks or a merge that was refused, has had its time. */
 const isOver = (loop: LoopState, look: LoopLook): boolean =>
-  loop.status === 'waiting_checks' && look.now >= deadlineOf(loop, look);
+  loop.blocked_reason === 'merge_refused'
+    ? look.now >= after(loop.status_since, REFUSED_SECONDS)
+    : loop.status === 'waiting_checks' && look.now >= deadlineOf(loop, look);
 
 const isGreen = (loop: LoopState, look: LoopLook): boolean => !isWrong(look) && !isBusy(loop, look);
 
