@@ -423,6 +423,15 @@ describe('webhooks', () => {
       await sql`update scm_deliveries set received_at = now() - interval '7 days 1 second'`.execute(ctx.db);
       expect((await github.deliver(url, delivery)).body).toMatchObject({ duplicate: false });
       expect(await looks()).toBe(1);
+      // One job waits for the pull request, another one for the branch of that name.
+      expect((await github.deliver(url, { ...delivery, id: randomUUID() })).status).toBe(202);
+      const push = { repository: { id: 77 }, ref: 'refs/heads/1' };
+      await github.deliver(url, { ...delivery, event: 'push', payload: push, id: randomUUID() });
+      const { rows: ofBranch } =
+        await sql`select from jobs where kind = 'scm.look-repository' and payload ->> 'branch' = '1'`.execute(
+          ctx.db,
+        );
+      expect([ofBranch.length, await looks()]).toEqual([1, 1]);
       const foreign = { ...delivery, id: randomUUID(), payload: { repository: { id: 78 } } };
       expect((await github.deliver(url, foreign)).status).toBe(202);
       expect(await looks()).toBe(0);

@@ -14,7 +14,8 @@ export const lookSoon = (
     'scm.look-repository',
     { repositoryId: id, ...moved },
     {
-      key: ['look', id, ...Object.values(moved)].join(':'),
+      // A branch may be called like a number.
+      key: ['look', id, ...Object.entries(moved).flat()].join(':'),
       turnOf: { org_id, project_id: id },
     },
   );

@@ -1,5 +1,5 @@
 /** What a delivery of GitHub may be about. Nothing in it is believed: it only says where to look. */
-import { isCommitId } from '../../git/ref-names.ts';
+import { isBranchName, isCommitId } from '../../git/ref-names.ts';
 import type { Moved, Provider } from '../provider.ts';
 
 const OF_INSTALLATION = new Set([
@@ -23,10 +23,11 @@ const OF_REPOSITORY = new Set([
   'issue_comment',
   'merge_group',
 ]);
+const HEADS = 'refs/heads/';
 /** A check may be of several pull requests. */
 const MAX_NUMBERS = 100;
 
-type Value = Record<string, unknown> | undefined;
+type Value = Record<string, unknown> | null | undefined;
 
 export const readWebhook: Provider['readWebhook'] = (headers, body) => {
   const event = String(headers['x-github-event'] ?? '');
@@ -54,7 +55,7 @@ function payloadOf(headers: Record<string, unknown>, body: Buffer): Record<strin
 /** An issue, or a tag. */
 function isOfNoPull({ issue, ref, ref_type: type }: Record<string, unknown>): boolean {
   const isIssue = issue !== undefined && !(issue as Value)?.['pull_request'];
-  return isIssue || type === 'tag' || String(ref).startsWith('refs/tags/');
+  return isIssue || type === 'tag' || (typeof ref === 'string' && ref.startsWith('refs/tags/'));
 }
 
 /** The pull requests that it names, else those of its commit or branch. */
@@ -70,7 +71,13 @@ function movedIn(payload: Record<string, unknown>): Moved[] {
   // A check of a pull request from elsewhere names none, and a status never does.
   const commitSha = checked?.['head_sha'] ?? payload['sha'];
   if (typeof commitSha === 'string' && isCommitId(commitSha)) return [{ commitSha }];
-  const ref = payload['ref_type'] === 'branch' ? `refs/heads/${String(payload['ref'])}` : payload['ref'];
-  const [, branch] = /^refs\/heads\/(.{1,255})$/.exec(String(ref)) ?? [];
-  return branch === undefined ? [] : [{ branch }];
+  const branch = branchIn(payload);
+  // A job's payload takes no NUL and no lone surrogate.
+  return isBranchName(branch) && branch.isWellFormed() ? [{ branch }] : [];
+}
+
+function branchIn({ ref, ref_type: type }: Record<string, unknown>): string {
+  if (typeof ref !== 'string') return '';
+  if (type === 'branch') return ref;
+  return ref.startsWith(HEADS) ? ref.slice(HEADS.length) : '';
 }
