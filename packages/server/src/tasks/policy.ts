@@ -32,14 +32,17 @@ export async function loadTask(db: Db | Tx['db'], { principal, params }: Asked):
  * project, task, thread.
  */
 export async function lockTask(tx: Tx, { principal, params }: Asked): Promise<LockedTask> {
-  const locked = await lockTaskById(tx, params.taskId!);
+  const locked = await lock(tx, params.taskId!, principal.orgId);
   seen(principal, locked?.task);
   return locked!;
 }
 
 /** As `lockTask`, for a job; undefined where it was deleted meanwhile. */
-export async function lockTaskById(tx: Tx, id: string): Promise<LockedTask | undefined> {
-  const row = await tx.db
+export const lockTaskById = (tx: Tx, id: string): Promise<LockedTask | undefined> => lock(tx, id, null);
+
+/** `orgId`: nothing of another organization is locked, or waited for. */
+async function lock(tx: Tx, id: string, orgId: string | null): Promise<LockedTask | undefined> {
+  let query = tx.db
     .selectFrom('tasks')
     .innerJoin('projects', 'projects.id', 'tasks.project_id')
     .selectAll('tasks')
@@ -47,8 +50,9 @@ export async function lockTaskById(tx: Tx, id: string): Promise<LockedTask | und
     .where('tasks.id', '=', id)
     .where('projects.deleted_at', 'is', null)
     .forUpdate('tasks')
-    .forShare('projects')
-    .executeTakeFirst();
+    .forShare('projects');
+  if (orgId !== null) query = query.where('tasks.org_id', '=', orgId);
+  const row = await query.executeTakeFirst();
   if (!row) return undefined;
   const { kind, ...task } = row;
   return { task, scope: scopeOf({ org_id: task.org_id, id: task.project_id, kind }) };

@@ -340,6 +340,20 @@ describe('404', () => {
     expect((await taskNow(hidden.id)).title).toBe('Water');
   });
 
+  test("another organization's task is neither locked nor waited for", async () => {
+    const task = await newTask(await newProject());
+    const far = await newAccount(s, (await tenant(s)).cookie);
+    await s.service.ctx.db.transaction().execute(async (db) => {
+      await db.selectFrom('tasks').select('id').where('id', '=', task.id).forUpdate().execute();
+      for (const method of ['PATCH', 'DELETE']) {
+        const asked = s.call(method, `/api/tasks/${task.id}`, method === 'PATCH' ? {} : undefined, {
+          key: far.key,
+        });
+        expect(await refusal(asked)).toBe('404 task_not_found');
+      }
+    });
+  });
+
   test('a deleted project has no tasks', async () => {
     const projectId = await newProject();
     const thread = await newThread(projectId, { trackerIssueUrl: issue() });
