@@ -4,6 +4,7 @@ import type { IncomingMessage } from 'node:http';
 import { join } from 'node:path';
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest';
+import { tenant } from '../accounts/callers.fixture.ts';
 import { newThread, record } from '../pull-requests/records.fixture.ts';
 import { startTestServer } from '../service.fixture.ts';
 import type { TestServer } from '../service.fixture.ts';
@@ -30,8 +31,8 @@ async function connect(): Promise<pg.Client> {
 }
 
 /** A thread of `runs` turns, each with a question, an answer of that many bytes, two tools and a checkpoint. */
-async function talk(runs: number, bytes: number): Promise<string> {
-  const thread = await newThread(s);
+async function talk(runs: number, bytes: number, known?: string): Promise<string> {
+  const thread = known ?? (await newThread(s));
   const id = (prefix: string, n: string) =>
     `'${prefix}_' || lpad((${n})::text, 6, '0') || right('${thread}', 20)`;
   const fill = (table: string, columns: string, rows: number, values: string) =>
@@ -227,6 +228,24 @@ describe('of a long thread', () => {
     expect((await s.call('GET', pathOf(thread, format))).status).toBe(200);
     expect(read).toBeGreaterThan(12 * MIB);
     expect(most).toBeLessThan(3 * MIB);
+  });
+
+  test('an organization has eight that are not taken yet', async () => {
+    const thread = await talk(48, 256 * 1024);
+    const { cookie } = await tenant(s);
+    const other = { cookie };
+    const { project } = await ok(s.call('POST', '/api/projects', { name: 'n' }, other));
+    const { thread: theirs } = await ok(s.call('POST', '/api/threads', { projectId: project.id }, other));
+    await talk(48, 256 * 1024, theirs.id);
+    const begun: IncomingMessage[] = [];
+    const all = Array.from({ length: 9 }, async () => begun.push(await begin(pathOf(thread))));
+    await vi.waitFor(() => expect(begun.length).toBeGreaterThanOrEqual(8), { timeout: 25_000, interval: 5 });
+    // Others have places of their own. This takes longer than the ninth answer would.
+    for (let n = 0; n < 2; n++) await ok(s.call('GET', pathOf(theirs.id), undefined, other));
+    expect(begun).toHaveLength(8);
+    begun[0]!.destroy();
+    await Promise.all(all);
+    for (const answer of begun) answer.destroy();
   });
 
   test('reading ends when the caller has gone', async () => {

@@ -29,6 +29,8 @@ const Export = Type.Object({
 
 /** Each takes a connection of the database for as long as the thread is read. */
 const reading = new Places({ what: 'exports', all: 4, each: 2, waiting: 100, waitMs: 30_000 });
+/** Each takes room on the disk until its caller has it. */
+const open = new Places({ what: 'exports', all: 256, each: 8, waiting: 100, waitMs: 30_000 });
 
 export const exportThread = read({
   name: 'threads.exportThread',
@@ -66,15 +68,19 @@ type Texts = AsyncGenerator<string>;
 
 /** One snapshot, so that the parts agree; it ends before the caller reads. */
 async function readOut({ ctx, principal, signal }: Call, textsOf: (db: Snapshot) => Texts) {
-  const leave = await reading.take(principal.orgId, signal);
+  const close = await open.take(principal.orgId, signal);
   try {
-    return await ctx.db
+    const leave = await reading.take(principal.orgId, signal);
+    const stream = await ctx.db
       .transaction()
       .setIsolationLevel('repeatable read')
       .setAccessMode('read only')
-      .execute((db) => spool(ctx.config.dataDir, textsOf(db), signal));
-  } finally {
-    leave();
+      .execute((db) => spool(ctx.config.dataDir, textsOf(db), signal))
+      .finally(leave);
+    return stream.once('close', close);
+  } catch (error) {
+    close();
+    throw error;
   }
 }
 
