@@ -8,6 +8,8 @@ import { plainText } from './repositories.ts';
 
 /** Pages of 100 threads. */
 const MAX_PAGES = 20;
+/** Of comments, all together: who may comment could fill the memory. No further page is read then. */
+const MAX_CHARACTERS = 16 * 1024 * 1024;
 const WRITERS = new Set(['OWNER', 'MEMBER', 'COLLABORATOR']);
 
 const THREADS = `query($owner: String!, $repo: String!, $number: Int!, $after: String) {
@@ -69,6 +71,7 @@ export const listReviewThreads: Provider['listReviewThreads'] = (at, number) =>
   askRepository(at, async ({ octokit }, place) => {
     const threads: ReviewThread[] = [];
     let after: string | null = null;
+    let size = 0;
     try {
       for (let page = 1; ; page++) {
         const answer: Answer = await octokit.graphql(THREADS, { ...place, number, after });
@@ -78,9 +81,12 @@ export const listReviewThreads: Provider['listReviewThreads'] = (at, number) =>
             { code: 'not_found', what: 'pull_request' },
             'there is no such pull request',
           );
-        threads.push(...pull.reviewThreads.nodes.map(threadOf));
+        const read = pull.reviewThreads.nodes.map(threadOf);
+        threads.push(...read);
+        for (const { comments } of read) for (const { body } of comments) size += body.length;
         const { hasNextPage, endCursor } = pull.reviewThreads.pageInfo;
-        if (!hasNextPage || page === MAX_PAGES) return { threads, changesRequested: unheard(pull, threads) };
+        if (!hasNextPage || page === MAX_PAGES || size > MAX_CHARACTERS)
+          return { threads, changesRequested: unheard(pull, threads) };
         if (endCursor === null || endCursor === after) throw senseless('a page without end');
         after = endCursor;
       }
