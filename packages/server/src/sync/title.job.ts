@@ -45,7 +45,8 @@ async function findTitle(ctx: Context, orgId: string, address: string): Promise<
 }
 
 async function setTitle(ctx: Context, job: Job<'task.title'>, found: string): Promise<void> {
-  const title = [...found.trim()].slice(0, MAX_TITLE).join('');
+  // A title may be as long as an answer: it is cut before its characters are counted.
+  const title = [...found.trim().slice(0, 2 * MAX_TITLE)].slice(0, MAX_TITLE).join('');
   await transaction(ctx, async (tx) => {
     await job.fence(tx);
     const locked = await lockTaskById(tx, job.payload.taskId);

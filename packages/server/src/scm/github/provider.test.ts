@@ -238,8 +238,8 @@ describe('trouble', () => {
 
   test('a text with characters that the database refuses is cleaned', async () => {
     const { number } = await openPull();
-    repository.pulls.at(-1)!.title = 'a\u0000b';
-    expect((await provider.getPullRequest(at, number)).title).toBe('a\u{fffd}b');
+    repository.pulls.at(-1)!.title = 'a\u0000b\ud800';
+    expect((await provider.getPullRequest(at, number)).title).toBe('a\u{fffd}b\u{fffd}');
   });
 });
 

@@ -1,4 +1,5 @@
 /** Repositories, branches and trees at GitHub. What it says is checked before it is used as a name. */
+import { clean } from '../../db/clean-text.ts';
 import { isBranchName, isCommitId } from '../../git/ref-names.ts';
 import type { MergeMethod } from '../../db/schema.ts';
 import { ProviderError } from '../provider.ts';
@@ -25,8 +26,7 @@ interface GithubRepository {
 }
 
 /** A text of somebody else's as the database takes it. */
-export const plainText = (text: unknown): string =>
-  typeof text === 'string' ? text.replaceAll('\0', '\u{fffd}') : '';
+export const plainText = (text: unknown): string => (typeof text === 'string' ? clean(text) : '');
 
 /** Null for one whose names cannot be names. */
 export function repositoryOf(site: string, found: GithubRepository): ProviderRepository | null {
