@@ -146,6 +146,16 @@ describe('a pass', () => {
     expect([(await d.passes()).length, (await d.loop()).status]).toEqual([1, 'waiting_checks']);
   });
 
+  test('does not begin for what was read minutes ago', async () => {
+    const d = await newLooped();
+    await d.status('failure');
+    const looked = await d.look();
+    await driveLoop({ ...looked, readAt: Date.now() - 181_000 }, MAY);
+    expect(await d.passes()).toEqual([]);
+    await driveLoop(looked, MAY);
+    expect((await d.passes()).length).toBe(1);
+  });
+
   test('does not begin for what is over when it is decided', async () => {
     const d = await newLooped();
     await d.status('failure');

@@ -28,6 +28,9 @@ import type { Told } from './told.ts';
 /** What follows a step outside of its transaction. */
 type Next = { is: 'rest' } | { is: 'merge' } | { is: 'tell'; points: Point[] };
 
+/** What a worker that was held up has read longer ago is read again. */
+const MAX_AGE_MS = 180_000;
+
 type Step = ReturnType<typeof loopAfterLook>;
 
 interface Begun {
@@ -56,7 +59,7 @@ const step = async (
     const { thread, loaded } = await lockBoth(tx, { threadId: before.row.thread_id, id: before.row.id });
     const { row, loop } = loaded;
     if (!thread || !loop?.enabled) return { is: 'rest' };
-    if (row.version !== before.row.version) {
+    if (row.version !== before.row.version || Date.now() - looked.readAt > MAX_AGE_MS) {
       await enqueueSync(tx, row);
       return { is: 'rest' };
     }

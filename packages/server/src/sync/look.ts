@@ -38,6 +38,7 @@ export async function look(ctx: Context, job: SyncJob, repository: OpenRepositor
     const before = await findPullRequestById(ctx.db, id);
     if (!before) return NOTHING;
     const { provider, at } = repository;
+    const readAt = Date.now();
     const pull = await provider.getPullRequest(at, before.row.number);
     const { summary, checks, reviewThreads, read } = await summarize(repository, before, pull);
     const seen = await transaction(ctx, async (tx) => {
@@ -58,7 +59,7 @@ export async function look(ctx: Context, job: SyncJob, repository: OpenRepositor
     const isDriven = row.state === 'open' && row.transferred_at === null && loop?.enabled === true;
     return {
       isMoved: row.state === 'open' && (before.row.state !== 'open' || row.head_sha !== pull.headSha),
-      looked: isDriven ? { ctx, job, repository, loaded: seen, pull, checks, reviewThreads } : null,
+      looked: isDriven ? { ctx, job, repository, loaded: seen, readAt, pull, checks, reviewThreads } : null,
     };
   }
   await transaction(ctx, async (tx) => {

@@ -17,6 +17,8 @@ export interface Syncing {
 export interface Looked extends Omit<Syncing, 'row' | 'thread'> {
   /** As the look has written it down: who finds another version looks again. */
   loaded: LoadedPullRequest;
+  /** When its reading began, by this process's clock. */
+  readAt: number;
   pull: ProviderPullRequest;
   /** Null where the credential may not see them. */
   checks: ProviderCheck[] | null;
