@@ -46,7 +46,8 @@ async function findTitle(ctx: Context, orgId: string, address: string): Promise<
 
 async function setTitle(ctx: Context, job: Job<'task.title'>, found: string): Promise<void> {
   // A title may be as long as an answer: it is cut before its characters are counted.
-  const title = [...found.trim().slice(0, 2 * MAX_TITLE)].slice(0, MAX_TITLE).join('');
+  const characters = Array.from(found.trim().slice(0, 2 * MAX_TITLE));
+  const title = characters.slice(0, MAX_TITLE).join('');
   await transaction(ctx, async (tx) => {
     await job.fence(tx);
     const locked = await lockTaskById(tx, job.payload.taskId);
