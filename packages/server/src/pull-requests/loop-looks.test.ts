@@ -94,7 +94,7 @@ interface Walk {
   act?: unknown;
 }
 
-/** Each row of the table, by what it says: a loop and a look that it fits first, and where they lead to. */
+/** For each row of the table, by its text: a loop and a look that it is the first to fit, and the result. */
 const WALKS: Record<string, Walk[]> = {
   "a run of a user's message has completed": [
     {
@@ -109,7 +109,7 @@ const WALKS: Record<string, Walk[]> = {
       gives: { status: 'waiting_checks', pass_count: 0, last_error_code: null, wait_until: within(3_600) },
     },
   ],
-  'the provider answers again, or 300 s are over': [
+  'the provider answers again, or 300 s have passed': [
     {
       loop: { status: 'error', last_error_code: 'unavailable', wait_until: within(100) },
       gives: { status: 'ready', last_error_code: null, last_error_message: null, wait_until: null },
@@ -155,49 +155,49 @@ const WALKS: Record<string, Walk[]> = {
       gives: { status: 'blocked', blocked_reason: 'push_failed' },
     },
   ],
-  'by one of these, and the push is current': [
+  'the push is current': [
     {
       loop: { status: 'blocked', blocked_reason: 'diverged' },
       look: RUNNING,
       gives: { status: 'waiting_checks', blocked_reason: null },
     },
   ],
-  'by one of these, and the push is pending': [
+  'the push is pending': [
     { loop: { status: 'blocked', blocked_reason: 'push_failed' }, look: { push: 'pending' }, gives: {} },
   ],
-  'checks cannot be seen': [
+  'the credential may not see checks': [
     {
       loop: { status: 'waiting_checks' },
       look: { summary: { checksAvailable: false } },
       gives: { status: 'blocked', blocked_reason: 'checks_unavailable', wait_until: null },
     },
   ],
-  'the wait is over, checks run, nothing is wrong': [
+  'the wait is over; checks are still running, and nothing is wrong': [
     {
       loop: { status: 'waiting_checks', head_seen_at: ago(3_600) },
       look: RUNNING,
       gives: { status: 'blocked', blocked_reason: 'checks_timeout' },
     },
   ],
-  'wrong; not busy, or the wait is over and the thread idle; no pass is left': [
+  'wrong; not busy, or the wait is over and the thread is idle; no passes are left': [
     { loop: { pass_count: 5 }, look: RED, gives: { status: 'blocked', blocked_reason: 'pass_limit' } },
     { loop: { ...REFUSED, pass_count: 7 }, look: RED, gives: { blocked_reason: 'pass_limit' } },
   ],
-  'wrong; not busy, or the wait is over and the thread idle; a limit or the budget is spent': [
+  'wrong; not busy, or the wait is over and the thread is idle; a spend limit or budget is used up': [
     {
       loop: { status: 'ready' },
       look: { ...RED, refusal: 'spend_limit' },
       gives: { status: 'blocked', blocked_reason: 'spend_limit', last_processed_head_sha: HEAD },
     },
   ],
-  'wrong; not busy, or the wait is over and the thread idle; no agent is configured for it': [
+  'wrong; not busy, or the wait is over and the thread is idle; no agent is configured for the pass': [
     {
       loop: {},
       look: { ...RED, refusal: 'not_configured' },
       gives: { status: 'blocked', blocked_reason: 'not_configured' },
     },
   ],
-  'wrong; not busy, or the wait is over and the thread idle': [
+  'wrong; not busy, or the wait is over and the thread is idle': [
     { loop: {}, look: RED, gives: { status: 'fixing', pass_count: 2 }, act: 'pass' },
     { loop: REFUSED, look: RED, gives: { status: 'fixing', refused_summary: null }, act: 'pass' },
     {
@@ -245,13 +245,13 @@ const WALKS: Record<string, Walk[]> = {
       gives: { wait_until: now },
     },
   ],
-  'green, to be merged, which was refused; for 900 s, while nothing else is known': [
+  'green, with `autoMerge`; nothing has changed since the refusal, for up to 900 s': [
     {
       loop: { ...REFUSED, auto_merge: true, status_since: ago(899) },
       gives: { wait_until: within(1) },
     },
   ],
-  'green, and not to be merged by itself': [
+  'green, without `autoMerge`': [
     { loop: {}, gives: { status: 'ready', last_processed_head_sha: HEAD } },
     { loop: { status: 'blocked', blocked_reason: 'fix_failed' }, gives: { status: 'ready' } },
     { loop: REFUSED, gives: { status: 'ready' } },
@@ -266,7 +266,7 @@ const WALKS: Record<string, Walk[]> = {
       gives: { status: 'ready' },
     },
   ],
-  'green, and something is unresolved': [
+  'green, with `autoMerge`; something is unresolved': [
     {
       loop: { auto_merge: true, status: 'ready' },
       look: { summary: { unresolvedCount: 1 } },
@@ -278,7 +278,7 @@ const WALKS: Record<string, Walk[]> = {
       gives: { status: 'blocked' },
     },
   ],
-  'green, and the provider has it in its queue': [
+  'green, and in the merge queue of the provider': [
     {
       loop: { auto_merge: true, status: 'finalizing', wait_until: within(30) },
       look: { summary: { mergeQueued: true } },
@@ -286,7 +286,7 @@ const WALKS: Record<string, Walk[]> = {
     },
   ],
   green: [{ loop: { auto_merge: true, status: 'finalizing' }, gives: { wait_until: null }, act: 'merge' }],
-  'green, and to be merged by itself': [
+  'green, with `autoMerge`': [
     { loop: { auto_merge: true }, gives: { status: 'finalizing' }, act: 'merge' },
     {
       loop: { ...REFUSED, auto_merge: true, status_since: ago(900) },
@@ -300,21 +300,21 @@ const WALKS: Record<string, Walk[]> = {
       act: 'merge',
     },
   ],
-  'its run has changed something, which is pushed': [
+  'its run has made a change, and the change is pushed': [
     {
       loop: { ...FIXING, operational_retry_count: 2 },
       look: { ...pass({ is: 'changed' }), ...RUNNING, headSha: OTHER, lostRuns: 2 },
       gives: { status: 'waiting_checks', head_sha: OTHER, operational_retry_count: 0 },
     },
   ],
-  'its run has changed nothing, and the head has moved': [
+  'its run has made no change, and the head has moved': [
     {
       loop: FIXING,
       look: { ...pass({ is: 'unchanged' }), ...RUNNING, headSha: OTHER },
       gives: { status: 'waiting_checks', head_sha: OTHER, pass_count: 0 },
     },
   ],
-  'its run has changed nothing': [
+  'its run has made no change': [
     {
       loop: FIXING,
       look: { ...pass({ is: 'unchanged' }), ...RED },
@@ -353,10 +353,10 @@ const WALKS: Record<string, Walk[]> = {
       act: { retryInSeconds },
     };
   }),
-  'its run was lost, its time has come and the thread is idle': [
+  'its run was lost, the retry is due and the thread is idle': [
     { loop: FIXING, look: { ...pass(lost(now)), lostRuns: 1 }, gives: { wait_until: null }, act: 'retry' },
   ],
-  'its run has spent all that it may': [
+  'its run has reached a spend limit': [
     {
       loop: FIXING,
       look: { ...pass({ is: 'failed', code: 'spend_limit_reached' }), ...RED },
@@ -388,7 +388,7 @@ const WALKS: Record<string, Walk[]> = {
   ],
 };
 
-test('each row has its walks', () => {
+test('each row has walks', () => {
   expect(LOOK_ROWS.map(({ when }) => when)).toEqual(Object.keys(WALKS));
 });
 
@@ -408,13 +408,13 @@ describe.each(LOOK_ROWS.map((row) => [`${row.from}: ${row.when}`, row] as const)
 test.each<[string, Partial<LoopState>, LookChange]>([
   ['is under way', FIXING, { ...pass({ is: 'running' }), ...RED }],
   ['is not pushed', FIXING, { ...pass({ is: 'changed' }), push: 'pending' }],
-  ['was lost, and its time has not come', FIXING, pass(lost(within(5)))],
-  ['was lost, and the thread works', FIXING, { ...pass(lost(ago(5))), isIdle: false }],
-])('a pass that %s is waited for', (_, loop, look) => {
+  ['was lost, and its retry is not due', FIXING, pass(lost(within(5)))],
+  ['was lost, and the thread is working', FIXING, { ...pass(lost(ago(5))), isIdle: false }],
+])('the loop waits for a pass that %s', (_, loop, look) => {
   expect(rowOf({ ...LOOP, ...loop }, lookWith(look))).toBeUndefined();
 });
 
-test('what nobody may begin does not begin, and a pass under way ends', () => {
+test('without `mayBegin` nothing new begins, and a current pass ends', () => {
   const may = { mayBegin: false };
   expect([
     loopAfterLook(LOOP, lookWith({ ...RED, ...may })),
@@ -429,7 +429,7 @@ test('what nobody may begin does not begin, and a pass under way ends', () => {
   ]);
 });
 
-test('checks that flap on one head begin no more passes than there may be', () => {
+test('checks that flap on one head begin no more than `maxPasses` passes', () => {
   let loop = { ...LOOP, pass_count: 0 };
   let begun = 0;
   for (let n = 0; n < 50; n++) {
@@ -506,7 +506,7 @@ const loops: fc.Arbitrary<LoopState> = fc
     last_error_message: loop.status === 'error' ? 'away' : null,
   }));
 
-/** A loop and a look at it: a pass is under way in `fixing` alone. */
+/** A loop and a look at it: only `fixing` has a current pass. */
 const met = fc
   .tuple(loops, looks)
   .map(([loop, look]): [LoopState, LoopLook] => [
@@ -514,7 +514,7 @@ const met = fc
     loop.status === 'fixing' ? look : { ...look, pass: null, lostRuns: 0 },
   ]);
 
-test('every loop has after every look what belongs to its status, and rests', () => {
+test('after every look, every loop has the columns of its status, and another look changes nothing', () => {
   fc.assert(
     fc.property(met, ([before, look]) => {
       const { change, act } = loopAfterLook(before, look);
@@ -528,7 +528,7 @@ test('every loop has after every look what belongs to its status, and rests', ()
       if (act === 'pass') expect([loop.status, look.pass?.is === 'running']).toEqual(['fixing', false]);
       if (act === 'merge') expect([loop.status, loop.auto_merge]).toEqual(['finalizing', true]);
       if (act === undefined && look.mayBegin && loop.status !== 'fixing') {
-        // The same look again finds nothing to do.
+        // Repeating the look finds nothing to do.
         const again = loopAfterLook(loop, { ...look, pass: null, lostRuns: 0 });
         expect({ ...loop, ...again.change }).toEqual({ ...loop, operational_retry_count: 0 });
         expect(again.act).toBeUndefined();
@@ -538,7 +538,7 @@ test('every loop has after every look what belongs to its status, and rests', ()
   );
 });
 
-test('merges that the provider fails are counted over good looks, until its loop is in error', () => {
+test('failed merges are counted across successful looks, until the loop is in error', () => {
   let loop: LoopState & { enabled: boolean } = { ...LOOP, enabled: true, auto_merge: true };
   const fault = { code: 'unavailable', message: 'away' } as const;
   const counts: number[] = [];

@@ -1,6 +1,6 @@
 /**
  * How a look at the provider changes a review loop. LOOK_ROWS is the table: the first row that fits decides, and
- * rows follow each other until the loop rests.
+ * is applied until no row changes the loop.
  */
 import { isDeepStrictEqual } from 'node:util';
 import type { ScmSummary } from '../db/schema.ts';
@@ -18,7 +18,7 @@ import {
 } from './loop-state.ts';
 import type { LoopChange, LoopState, LoopStatus } from './loop-state.ts';
 
-/** How the pass under way is doing. */
+/** The outcome of the current pass. */
 export type PassOutcome =
   | { is: 'running' }
   | { is: 'changed' }
@@ -26,53 +26,53 @@ export type PassOutcome =
   | { is: 'stopped' }
   /** An update from the base that did not end as `done`. */
   | { is: 'conflicted' }
-  /** A run that was lost through no fault of its own. `retryAt`: when it runs again; null: not decided yet. */
+  /** A run that was lost through no fault of its own. `retryAt`: the time of its retry; null: not decided yet. */
   | { is: 'lost'; code: string; message: string; retryAt: Date | null }
   | { is: 'failed'; code: string };
 
-/** What a look found out, of an open pull request whose loop is enabled. */
+/** What a look found, for an open pull request whose loop is enabled. */
 export interface LoopLook {
   now: Date;
   headSha: string;
   /** Whether the head was pushed for a pass of this loop. */
   isOwnHead: boolean;
-  /** `pending` also while the thread has what its branch lacks. */
+  /** Also `pending` while the thread has changes that its branch lacks. */
   push: 'current' | 'pending' | 'diverged' | 'failed';
   isIdle: boolean;
   summary: ScmSummary;
-  /** Review threads whose last comment no pass was told of. */
+  /** The number of review threads whose last comment is in no pass. */
   pointCount: number;
-  /** When the newest run of a user's message completed, since the loop is stuck or its pass has ended. */
+  /** When the newest run of a user's message completed after the loop got stuck or its pass ended. */
   userRunCompletedAt: Date | null;
-  /** Of the pass under way; null in every status but `fixing`. */
+  /** The outcome of the current pass; null in every status except `fixing`. */
   pass: PassOutcome | null;
   /** When its run ended; null for an update from the base. */
   passEndedAt: Date | null;
-  /** Runs of the pass under way that were lost, and were decided upon. */
+  /** Lost runs of the current pass for which a retry was decided. */
   lostRuns: number;
-  /** Why no pass could begin; null: one could. Read only where something is wrong. */
+  /** Why no pass can begin; null: one can. Read only if something is wrong. */
   refusal: 'spend_limit' | 'not_configured' | null;
-  /** Whether anything new may begin by itself; a pass under way ends as it would. */
+  /** Whether the loop may start anything new; a current pass ends as usual. */
   mayBegin: boolean;
   maxPasses: number;
   graceSeconds: number;
   timeoutSeconds: number;
 }
 
-/** What a status asks for, besides being written down. */
+/** What a status requires in addition to being stored. */
 export type LoopAct =
-  /** A pass begins: by an update from the base where that conflicts, else by a message. */
+  /** A pass begins: an update if the base conflicts, else a message. */
   | 'pass'
-  /** The run of the pass that was lost is due again after `retryInSeconds`. */
+  /** The pass's run was lost and is retried after `retryInSeconds`. */
   | { retryInSeconds: number }
   | 'retry'
   | 'merge';
 
 const UNKNOWN_SECONDS = 60;
-/** Rows that follow each other in one look. */
+/** The most rows that one look applies. */
 const MAX_ROWS = 8;
 
-/** Statuses by the names that the table gives them. */
+/** The statuses behind each name in the table's first column. */
 const FROM = {
   'any enabled': ENABLED,
   'any but fixing': ENABLED.filter((status) => status !== 'fixing'),
@@ -83,7 +83,8 @@ const FROM = {
   waiting_checks: ['waiting_checks'],
   finalizing: ['finalizing'],
   fixing: ['fixing'],
-  blocked: ['blocked'],
+  'blocked (diverged, push_failed)': ['blocked'],
+  'blocked (merge_refused)': ['blocked'],
   error: ['error'],
 } as const satisfies Record<string, readonly LoopStatus[]>;
 
@@ -93,7 +94,7 @@ interface LookRow {
   when: string;
   fits(loop: LoopState, look: LoopLook): boolean;
   to: LoopStatus | 'same';
-  /** Of `blocked`. */
+  /** The reason of `blocked`. */
   reason?: string;
   /** For readers: what else happens. */
   also?: string;
@@ -111,15 +112,15 @@ const isBusy = (loop: LoopState, look: LoopLook): boolean =>
   look.push === 'pending' ||
   !look.isIdle;
 
-/** Whether no check is known yet, and one may still appear. */
+/** Whether no check has appeared yet, and one still may. */
 const isGrace = (loop: LoopState, { now, summary, graceSeconds }: LoopLook): boolean =>
   summary.checks.total === 0 && now < after(loop.head_seen_at!, graceSeconds);
 
-/** The end of the wait: for a first check, else for the last one. */
+/** The end of the wait for the first check, or else for the last one. */
 const deadlineOf = (loop: LoopState, look: LoopLook): Date =>
   after(loop.head_seen_at!, isGrace(loop, look) ? look.graceSeconds : look.timeoutSeconds);
 
-/** Whether what it waits for, checks or a merge that was refused, has had its time. */
+/** Whether the wait, for checks or after a refused merge, is over. */
 const isOver = (loop: LoopState, look: LoopLook): boolean =>
   loop.blocked_reason === 'merge_refused'
     ? look.now >= after(loop.status_since, REFUSED_SECONDS)
@@ -127,7 +128,7 @@ const isOver = (loop: LoopState, look: LoopLook): boolean =>
 
 const isGreen = (loop: LoopState, look: LoopLook): boolean => !isWrong(look) && !isBusy(loop, look);
 
-/** Whether something is wrong, and its time has come. */
+/** Whether something is wrong and a pass is due. */
 const isDue = (loop: LoopState, look: LoopLook): boolean =>
   (loop.status !== 'blocked' || loop.blocked_reason === 'merge_refused') &&
   isWrong(look) &&
@@ -142,7 +143,7 @@ const seen = ({ headSha, summary, now }: LoopLook): LoopChange => ({
   unknown_since: summary.mergeable === 'unknown' ? now : null,
 });
 
-const NEEDS = 'wrong; not busy, or the wait is over and the thread idle';
+const NEEDS = 'wrong; not busy, or the wait is over and the thread is idle';
 
 export const LOOK_ROWS: readonly LookRow[] = [
   {
@@ -150,12 +151,12 @@ export const LOOK_ROWS: readonly LookRow[] = [
     when: "a run of a user's message has completed",
     fits: (loop, { userRunCompletedAt: at }) => at !== null && at > loop.status_since,
     to: 'observing',
-    also: 'its passes begin again',
+    also: '`passCount` resets',
     change: () => NEW_PASSES,
   },
   {
     from: 'error',
-    when: 'the provider answers again, or 300 s are over',
+    when: 'the provider answers again, or 300 s have passed',
     fits: ({ last_error_code: code, wait_until: until }, { now }) =>
       PROVIDER_FAULTS.some((fault) => fault === code) || until === null || now >= until,
     to: 'observing',
@@ -165,7 +166,7 @@ export const LOOK_ROWS: readonly LookRow[] = [
     when: 'the head has moved',
     fits: (loop, { headSha }) => headSha !== loop.head_sha || loop.head_seen_at === null,
     to: 'observing',
-    also: "by another than the loop's own push: its passes begin again",
+    also: '`passCount` resets, unless the loop pushed the new head',
     change: (loop, look) => ({
       ...seen(look),
       ...(loop.head_sha !== null && look.headSha !== loop.head_sha && !look.isOwnHead
@@ -188,48 +189,48 @@ export const LOOK_ROWS: readonly LookRow[] = [
     reason: 'push_failed',
   },
   {
-    from: 'blocked',
-    when: 'by one of these, and the push is current',
+    from: 'blocked (diverged, push_failed)',
+    when: 'the push is current',
     fits: (loop, { push }) => isPushBlocked(loop) && push === 'current',
     to: 'observing',
   },
   {
-    from: 'blocked',
-    when: 'by one of these, and the push is pending',
+    from: 'blocked (diverged, push_failed)',
+    when: 'the push is pending',
     fits: isPushBlocked,
     to: 'same',
   },
   {
     from: 'any but fixing',
-    when: 'checks cannot be seen',
+    when: 'the credential may not see checks',
     fits: (_, { summary }) => !summary.checksAvailable,
     to: 'blocked',
     reason: 'checks_unavailable',
   },
   {
     from: 'waiting_checks',
-    when: 'the wait is over, checks run, nothing is wrong',
+    when: 'the wait is over; checks are still running, and nothing is wrong',
     fits: (loop, look) => isOver(loop, look) && look.summary.checks.running > 0 && !isWrong(look),
     to: 'blocked',
     reason: 'checks_timeout',
   },
   {
     from: 'open, or blocked (merge_refused)',
-    when: `${NEEDS}; no pass is left`,
+    when: `${NEEDS}; no passes are left`,
     fits: (loop, look) => isDue(loop, look) && loop.pass_count >= look.maxPasses,
     to: 'blocked',
     reason: 'pass_limit',
   },
   {
     from: 'open, or blocked (merge_refused)',
-    when: `${NEEDS}; a limit or the budget is spent`,
+    when: `${NEEDS}; a spend limit or budget is used up`,
     fits: (loop, look) => isDue(loop, look) && look.refusal === 'spend_limit',
     to: 'blocked',
     reason: 'spend_limit',
   },
   {
     from: 'open, or blocked (merge_refused)',
-    when: `${NEEDS}; no agent is configured for it`,
+    when: `${NEEDS}; no agent is configured for the pass`,
     fits: (loop, look) => isDue(loop, look) && look.refusal === 'not_configured',
     to: 'blocked',
     reason: 'not_configured',
@@ -239,7 +240,7 @@ export const LOOK_ROWS: readonly LookRow[] = [
     when: NEEDS,
     fits: isDue,
     to: 'fixing',
-    also: 'a pass begins, and counts',
+    also: 'a pass begins; `passCount` goes up by one',
     change: (loop) => ({ pass_count: loop.pass_count + 1, refused_summary: null }),
     act: () => 'pass',
   },
@@ -248,12 +249,12 @@ export const LOOK_ROWS: readonly LookRow[] = [
     when: 'busy',
     fits: isBusy,
     to: 'waiting_checks',
-    also: 'it waits for a first check 60 s, for all of them an hour from when the head was first seen',
+    also: 'it waits up to 60 s for the first check and up to an hour for all of them, from when the head was first seen',
     change: (loop, look) => ({ wait_until: deadlineOf(loop, look) }),
   },
   {
-    from: 'blocked',
-    when: 'green, to be merged, which was refused; for 900 s, while nothing else is known',
+    from: 'blocked (merge_refused)',
+    when: 'green, with `autoMerge`; nothing has changed since the refusal, for up to 900 s',
     fits: (loop, look) =>
       isGreen(loop, look) &&
       loop.blocked_reason === 'merge_refused' &&
@@ -265,20 +266,20 @@ export const LOOK_ROWS: readonly LookRow[] = [
   },
   {
     from: 'open, blocked',
-    when: 'green, and not to be merged by itself',
+    when: 'green, without `autoMerge`',
     fits: (loop, look) => isGreen(loop, look) && !loop.auto_merge,
     to: 'ready',
   },
   {
     from: 'open, blocked',
-    when: 'green, and something is unresolved',
+    when: 'green, with `autoMerge`; something is unresolved',
     fits: (loop, look) => isGreen(loop, look) && look.summary.unresolvedCount > 0,
     to: 'blocked',
     reason: 'unresolved_comments',
   },
   {
     from: 'finalizing',
-    when: 'green, and the provider has it in its queue',
+    when: 'green, and in the merge queue of the provider',
     fits: (loop, look) => isGreen(loop, look) && look.summary.mergeQueued,
     to: 'same',
   },
@@ -287,33 +288,33 @@ export const LOOK_ROWS: readonly LookRow[] = [
     when: 'green',
     fits: isGreen,
     to: 'same',
-    also: 'a draft is marked ready, then it is merged',
+    also: 'a draft is marked ready for review; then it is merged',
     act: () => 'merge',
   },
   {
     from: 'open, blocked',
-    when: 'green, and to be merged by itself',
+    when: 'green, with `autoMerge`',
     fits: isGreen,
     to: 'finalizing',
     change: () => ({ refused_summary: null }),
   },
   {
     from: 'fixing',
-    when: 'its run has changed something, which is pushed',
+    when: 'its run has made a change, and the change is pushed',
     fits: (_, { pass, push }) => pass?.is === 'changed' && push === 'current',
     to: 'observing',
-    also: 'each point that it was told of gets a reply',
+    also: 'each point in the pass gets a reply',
     change: (_, look) => seen(look),
   },
   {
     from: 'fixing',
-    when: 'its run has changed nothing, and the head has moved',
+    when: 'its run has made no change, and the head has moved',
     fits: (loop, { pass, headSha }) => pass?.is === 'unchanged' && headSha !== loop.head_sha,
     to: 'observing',
   },
   {
     from: 'fixing',
-    when: 'its run has changed nothing',
+    when: 'its run has made no change',
     fits: (_, { pass }) => pass?.is === 'unchanged',
     to: 'blocked',
     reason: 'no_change',
@@ -338,7 +339,7 @@ export const LOOK_ROWS: readonly LookRow[] = [
     fits: (_, { pass, lostRuns }) =>
       pass?.is === 'lost' && pass.retryAt === null && lostRuns >= RETRY_SECONDS.length,
     to: 'error',
-    also: "the error is the run's; 300 s later it looks again",
+    also: "the error is the run's; the loop looks again after 300 s",
     change: (_, { pass, now }) => ({
       ...(pass?.is === 'lost' ? { last_error_code: pass.code, last_error_message: pass.message } : {}),
       wait_until: after(now, ERROR_SECONDS),
@@ -349,7 +350,7 @@ export const LOOK_ROWS: readonly LookRow[] = [
     when: 'its run was lost',
     fits: (_, { pass }) => pass?.is === 'lost' && pass.retryAt === null,
     to: 'same',
-    also: 'it runs again after 30, 60, 120 s',
+    also: 'the run is retried after 30, 60 and 120 s',
     change: (_, { now, lostRuns }) => ({
       operational_retry_count: lostRuns + 1,
       wait_until: after(now, RETRY_SECONDS[lostRuns]!),
@@ -358,17 +359,17 @@ export const LOOK_ROWS: readonly LookRow[] = [
   },
   {
     from: 'fixing',
-    when: 'its run was lost, its time has come and the thread is idle',
+    when: 'its run was lost, the retry is due and the thread is idle',
     fits: (_, { pass, now, isIdle }) =>
       pass?.is === 'lost' && pass.retryAt !== null && now >= pass.retryAt && isIdle,
     to: 'same',
-    also: 'it runs again',
+    also: 'the run is retried',
     change: () => ({ wait_until: null }),
     act: () => 'retry',
   },
   {
     from: 'fixing',
-    when: 'its run has spent all that it may',
+    when: 'its run has reached a spend limit',
     fits: (_, { pass }) => pass?.is === 'failed' && pass.code === 'spend_limit_reached',
     to: 'blocked',
     reason: 'spend_limit',
@@ -382,7 +383,7 @@ export const LOOK_ROWS: readonly LookRow[] = [
   },
 ];
 
-/** The columns that a good look changes, and what is to be done then. */
+/** The columns that a successful look changes, and the act that follows. */
 export function loopAfterLook(before: LoopState, look: LoopLook): { change: LoopChange; act?: LoopAct } {
   const first: LoopChange = {
     last_observed_at: look.now,
@@ -405,7 +406,7 @@ export function loopAfterLook(before: LoopState, look: LoopLook): { change: Loop
   return { change };
 }
 
-/** Merges that the provider fails are counted over the good looks in between. */
+/** Keeps counting failed merges across the successful looks between them. */
 const keptCount = (before: LoopState, row: LookRow): LoopChange =>
   before.status === 'finalizing' && row.to === 'same'
     ? { operational_retry_count: before.operational_retry_count }
@@ -423,14 +424,14 @@ function stepOf(row: LookRow, loop: LoopState, look: LoopLook): LoopChange {
   if (row.to === 'same' || (row.to === loop.status && reason === loop.blocked_reason)) return change;
   return {
     ...to(loop, row.to, look.now, { blocked_reason: reason }),
-    // A look may come late: a user's message may have had its run since.
+    // A look may be late: a user's message may have had its run since.
     ...(row.from === 'fixing' ? { status_since: look.passEndedAt ?? look.now } : {}),
     ...(row.to === 'error' ? {} : { operational_retry_count: 0 }),
     ...change,
   };
 }
 
-/** What a further row may depend on. */
+/** What the next row may depend on. */
 const keyOf = ({ status, blocked_reason: reason, head_sha: head, head_seen_at: at }: LoopState) => [
   status,
   reason,
@@ -438,7 +439,7 @@ const keyOf = ({ status, blocked_reason: reason, head_sha: head, head_seen_at: a
   at?.getTime(),
 ];
 
-/** When a loop that stays as it is looks again without news: a fault of the provider may have put it off. */
+/** When a loop that stays as it is acts even if nothing changes. A fault of the provider may have set a later time. */
 function waitOf(loop: LoopState, { now, pass }: LoopLook): Date | null {
   if (loop.status === 'error') return loop.wait_until;
   if (loop.status === 'fixing') return pass?.is === 'lost' ? pass.retryAt : null;

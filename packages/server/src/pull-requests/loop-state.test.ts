@@ -16,7 +16,7 @@ const begun = {
   refused_summary: null,
   operational_retry_count: 0,
 };
-const anew = { ...begun, enabled_at: now };
+const fromDisabled = { ...begun, enabled_at: now };
 const off = (by: string) => ({
   ...CLEARED,
   enabled: false,
@@ -37,7 +37,7 @@ const STATUSES = [
 ] as const;
 
 test.each<[LoopEvent, unknown[]]>([
-  ['enable', [anew, anew, {}, {}, {}, {}, {}, begun, begun]],
+  ['enable', [fromDisabled, fromDisabled, {}, {}, {}, {}, {}, begun, begun]],
   ['switchOff', STATUSES.map(() => off('user'))],
   ['end', [{}, {}, ...STATUSES.slice(2).map(() => off('system'))]],
   ['transfer', [{}, {}, ...STATUSES.slice(2).map(() => off('transferred'))]],
@@ -83,7 +83,7 @@ test.each(EVENT_ROWS.map((row) => [row.from, row.when, row] as const))('%s: %s',
       blocked_reason: reason,
       ...row.change({ ...LOOP, status, blocked_reason: reason }, now),
     };
-    // What is in error fails on.
+    // A loop in error keeps failing.
     const to = row.to === 'same' || status === 'error' ? [status, row.to] : [row.to];
     expect(to).toContain(after.status);
     expect(after.blocked_reason !== null).toBe(after.status === 'blocked');
@@ -92,7 +92,7 @@ test.each(EVENT_ROWS.map((row) => [row.from, row.when, row] as const))('%s: %s',
   }
 });
 
-test('each line of the table is another one', () => {
+test('no two rows of the table are equal', () => {
   const lines = LOOP_TABLE.map(({ from, when }) => `${from}: ${when}`);
   expect(new Set(lines).size).toBe(lines.length);
 });
@@ -101,7 +101,7 @@ const at = { push: 'current', now } as const;
 const away = { code: 'unavailable', message: 'away' } as const;
 const inSeconds = (seconds: number) => new Date(now.getTime() + seconds * 1_000);
 
-test('a provider that fails is asked again after 30, 60 and 120 s, then every 300 s', () => {
+test('a provider that fails is retried after 30, 60 and 120 s, then every 300 s', () => {
   let loop = { ...LOOP, enabled: true, status: 'ready' as LoopState['status'] };
   const seen = Array.from({ length: 6 }, () => {
     loop = { ...loop, ...loopAfterFault(loop, away, at) };
@@ -119,7 +119,7 @@ test('a provider that fails is asked again after 30, 60 and 120 s, then every 30
   expect(loopAfterFault(null, away, at)).toEqual({});
 });
 
-test('a push that cannot go on blocks the loop, also while the provider does not answer', () => {
+test('a failed or diverged push blocks the loop, even while the provider does not answer', () => {
   const loop = { ...LOOP, enabled: true };
   expect(loopAfterFault(loop, away, { push: 'diverged', now })).toMatchObject({ blocked_reason: 'diverged' });
   const change = loopAfterFault(loop, away, { push: 'failed', now });
@@ -127,7 +127,7 @@ test('a push that cannot go on blocks the loop, also while the provider does not
   expect(loopAfterFault({ ...loop, ...change }, away, { push: 'failed', now })).toEqual({});
 });
 
-test('only a merge of its own is refused, and a conflict is for the next look', () => {
+test('a refused merge blocks only a loop that is finalizing', () => {
   const refusal = { now, summary: null };
   const finalizing = { ...LOOP, status: 'finalizing' as const };
   expect(loopAfterRefusal(LOOP, refusal)).toEqual({});
@@ -139,7 +139,7 @@ test('only a merge of its own is refused, and a conflict is for the next look', 
   });
 });
 
-test('a merge that a caller chooses knows nothing of what was refused before', () => {
+test('a caller who turns `autoMerge` on clears an earlier refusal', () => {
   expect(loopAfterChoice({ ...LOOP, status: 'ready' }, true, { unresolvedCount: 0, now })).toMatchObject({
     status: 'finalizing',
     refused_summary: null,

@@ -22,18 +22,18 @@ export type LoopState = Omit<
   | 'merging_sha'
 >;
 
-/** How long after a fault the provider is asked, or a lost run begins, again: three times. */
+/** Delays of the three retries after a fault of the provider, and of a lost run. */
 export const RETRY_SECONDS = [30, 60, 120];
 export const ERROR_SECONDS = 300;
 export const REFUSED_SECONDS = 900;
 export const PROVIDER_FAULTS = ['unavailable', 'access_denied', 'repository_gone'] as const;
 
-/** A loop that waits, is green, or merges. */
+/** The loop waits, is green, or merges. */
 export const OPEN = ['observing', 'waiting_checks', 'ready', 'finalizing'] as const satisfies LoopStatus[];
 export const STUCK = ['blocked', 'error'] as const satisfies LoopStatus[];
 export const ENABLED: readonly LoopStatus[] = [...OPEN, 'fixing', ...STUCK];
 
-/** What belongs to one status alone. */
+/** Columns that belong to one status only. */
 const CLEARED = {
   wait_until: null,
   blocked_reason: null,
@@ -41,7 +41,7 @@ const CLEARED = {
   last_error_message: null,
 } satisfies LoopChange;
 
-/** Its passes begin again, and what it waits for, it waits for as long again. */
+/** Resets the pass count and the wait for checks. */
 export const NEW_PASSES = { pass_count: 0, head_seen_at: null } satisfies LoopChange;
 
 export type LoopEvent = 'enable' | 'switchOff' | 'end' | 'transfer';
@@ -68,7 +68,7 @@ export function loopAfter(status: LoopStatus | null, event: LoopEvent, now = new
   };
 }
 
-/** The columns that a caller's choice to merge by itself, or not to, changes. `unresolvedCount`: at the last look. */
+/** The columns that change when a caller sets `autoMerge`. `unresolvedCount` is from the last look. */
 export function loopAfterChoice(
   loop: Pick<LoopState, 'status' | 'head_sha'> | null,
   autoMerge: boolean,
@@ -85,7 +85,7 @@ export function loopAfterChoice(
   return { auto_merge: autoMerge };
 }
 
-/** The columns that a refused merge changes, if the next look is not expected to find why. */
+/** The columns that change when a merge is refused for a reason that the next look does not find. */
 export function loopAfterRefusal(
   loop: LoopState,
   { now, summary }: { now: Date; summary: ScmSummary | null },
@@ -99,8 +99,8 @@ export function loopAfterRefusal(
 }
 
 /**
- * The columns that a failed look, or another failed call of the provider, changes. A push that cannot go on comes
- * first, whether or not the provider answers.
+ * The columns that change when a look, or another call of the provider, fails. A push that has failed or diverged
+ * takes precedence, even if the provider does not answer.
  */
 export function loopAfterFault(
   loop: (LoopState & { enabled: boolean }) | null,
@@ -132,7 +132,7 @@ const inError = (
     wait_until: after(now, ERROR_SECONDS),
   });
 
-/** The statuses for which a head counts as processed. */
+/** The statuses in which a head counts as processed. */
 const PROCESSED: readonly LoopStatus[] = ['fixing', 'finalizing', 'ready', 'blocked'];
 
 export const to = (
@@ -156,8 +156,8 @@ interface LoopChoice {
 }
 
 /**
- * The loop of a new pull request: as its caller asks, else as the settings say. Null where it is not enabled,
- * and nothing is to be kept for it.
+ * The loop of a new pull request: as its caller asks, else as the settings say. Null if it is not enabled and
+ * there is nothing to store.
  */
 export function newLoop(asked: LoopChoice | undefined, settings: Required<LoopChoice>): LoopChange | null {
   const isEnabled = asked?.enabled ?? settings.enabled;

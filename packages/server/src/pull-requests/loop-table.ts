@@ -1,4 +1,4 @@
-/** The whole table of a review loop's statuses, as its documents show it. */
+/** The whole table of a review loop's statuses, as the guide shows it. */
 import { LOOK_ROWS } from './loop-looks.ts';
 import { loopAfter, loopAfterChoice, loopAfterFault, loopAfterRefusal } from './loop-state.ts';
 import type { LoopChange, LoopState } from './loop-state.ts';
@@ -11,7 +11,7 @@ export interface TableRow {
 }
 
 interface EventRow extends TableRow {
-  /** What makes it true. */
+  /** What the row does. */
   change(loop: LoopState, now: Date): LoopChange;
 }
 
@@ -22,7 +22,7 @@ const fault = (loop: LoopState, now: Date): LoopChange =>
     { push: 'current', now },
   );
 
-/** As callers, the life of the pull request and the provider's faults change it. */
+/** Changes by callers, by the end of the pull request and by the provider's faults. */
 export const EVENT_ROWS: readonly EventRow[] = [
   {
     from: 'any',
@@ -33,14 +33,14 @@ export const EVENT_ROWS: readonly EventRow[] = [
   },
   {
     from: 'any enabled',
-    when: 'merged, closed, the thread archived or deleted, the installation gone',
+    when: 'it is merged or closed, its thread is archived or deleted, or its installation is removed',
     to: 'disabled',
     also: '`disabledBy` `system`',
     change: ({ status }, now) => loopAfter(status, 'end', now),
   },
   {
     from: 'any enabled',
-    when: 'another thread has taken the pull request over',
+    when: 'another thread takes over the pull request',
     to: 'disabled',
     also: '`disabledBy` `transferred`',
     change: ({ status }, now) => loopAfter(status, 'transfer', now),
@@ -49,56 +49,56 @@ export const EVENT_ROWS: readonly EventRow[] = [
     from: 'disabled',
     when: 'a caller enables it',
     to: 'observing',
-    also: 'both counters begin again',
+    also: '`passCount` and `operationalRetryCount` reset',
     change: ({ status }, now) => loopAfter(status, 'enable', now),
   },
   {
     from: 'blocked, error',
     when: 'a caller enables it',
     to: 'observing',
-    also: 'both counters begin again',
+    also: '`passCount` and `operationalRetryCount` reset',
     change: ({ status }, now) => loopAfter(status, 'enable', now),
   },
   {
     from: 'finalizing',
-    when: 'the provider refuses the merge, other than for a conflict',
+    when: 'the provider refuses the merge, except for a conflict',
     to: 'blocked',
     also: '`merge_refused`',
     change: (loop, now) => loopAfterRefusal(loop, { now, summary: null }),
   },
   {
     from: 'finalizing',
-    when: 'a caller sets `autoMerge` to false',
+    when: 'a caller sets `autoMerge` to `false`',
     to: 'ready',
     also: '',
     change: (loop, now) => loopAfterChoice(loop, false, { unresolvedCount: 0, now }),
   },
   {
     from: 'ready',
-    when: 'a caller sets `autoMerge` to true',
+    when: 'a caller sets `autoMerge` to `true`; nothing is unresolved',
     to: 'finalizing',
     also: '',
     change: (loop, now) => loopAfterChoice(loop, true, { unresolvedCount: 0, now }),
   },
   {
     from: 'ready',
-    when: 'the same, and something is unresolved',
+    when: 'a caller sets `autoMerge` to `true`; something is unresolved',
     to: 'blocked',
     also: '`unresolved_comments`',
     change: (loop, now) => loopAfterChoice(loop, true, { unresolvedCount: 1, now }),
   },
   {
     from: 'any enabled',
-    when: 'the provider fails',
+    when: 'the provider fails, up to three times in a row',
     to: 'same',
-    also: 'it is asked again after 30, 60, 120 s',
+    also: 'retried after 30, 60 and 120 s',
     change: fault,
   },
   {
     from: 'any enabled',
     when: 'the provider fails for the fourth time',
     to: 'error',
-    also: '`unavailable`, `access_denied` or `repository_gone`; it is asked again every 300 s',
+    also: '`unavailable`, `access_denied` or `repository_gone`; retried every 300 s',
     change: (loop, now) => fault({ ...loop, operational_retry_count: 3 }, now),
   },
 ];
