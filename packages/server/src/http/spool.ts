@@ -1,6 +1,6 @@
 /**
- * Answers that are made quicker than a caller may read them. What they are made from, a snapshot of the database, is
- * free again once they lie in a file, however slow the caller is; the file has no name, and goes with its reader.
+ * Responses that the service may produce faster than a caller reads them. Their source, a snapshot of the database, is
+ * released once they are in a file, however slow the caller is. The file is unlinked and disappears with its reader.
  */
 import { randomUUID } from 'node:crypto';
 import { open, unlink } from 'node:fs/promises';
@@ -8,10 +8,10 @@ import { join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { ApiError } from './errors.ts';
 
-/** A caller that has not read all by then gets no more. */
+/** A caller that reads for longer is cut off. */
 const READ_MS = 30 * 60_000;
 
-/** Pieces of a text are written together: a write of each would be thousands. */
+/** Texts are written in chunks: one write per text would be thousands. */
 const CHUNK_LENGTH = 64 * 1024;
 
 /** Writes the texts one after the other, and returns them as a stream. Rejects when `signal` aborts. */
@@ -28,9 +28,11 @@ export async function spool(
     return file.createReadStream({ start: 0, signal: AbortSignal.timeout(READ_MS) });
   } catch (error) {
     await file.close();
-    if (signal.aborted) throw new ApiError('unavailable', 'The answer was given up.', { cause: error });
+    if (signal.aborted) throw new ApiError('unavailable', 'The response was aborted.', { cause: error });
     throw (error as NodeJS.ErrnoException).code === 'ENOSPC'
-      ? new ApiError('unavailable', 'There is no room to make the answer. Retry later.', { cause: error })
+      ? new ApiError('unavailable', 'There is not enough disk space for the response. Retry later.', {
+          cause: error,
+        })
       : error;
   }
 }

@@ -13,7 +13,7 @@ export const createTask = write({
   name: 'tasks.createTask',
   summary: 'Create a task',
   description:
-    'With `trackerIssueUrl` it is about that issue, of which a project has one task: 409 `conflict`. A thread that is created with the same address then belongs to it.',
+    'With `trackerIssueUrl`, the task is about that issue. A project has one task per issue; a second one is 409 `conflict`. Threads that are created with the same address join the task.',
   access: { permissions: ['thread:create'] },
   body: Body({
     projectId: IdInput('prj'),
@@ -25,7 +25,7 @@ export const createTask = write({
     const { projectId, title, trackerIssueUrl: url } = call.body;
     const faults = issueUrlFaults('/trackerIssueUrl', url);
     if (faults.length) throw invalid(...faults);
-    // The number is the project's.
+    // A number is counted in the project's row.
     const project = await loadProject(tx.db, call, url === undefined ? 'update' : 'share', projectId);
     const task = await insertTask(tx, {
       org_id: project.org_id,
@@ -37,7 +37,8 @@ export const createTask = write({
       issue_key: url === undefined ? null : issueKey(url),
       created_by: call.principal.actorId,
     });
-    if (!task) throw new ApiError('conflict', 'The project has a task of this issue. Use that one.');
+    if (!task)
+      throw new ApiError('conflict', 'The project already has a task for this issue. Use that task.');
     return {
       status: 201,
       scope: scopeOf(project),

@@ -9,7 +9,7 @@ import { taskView } from './view.ts';
 
 export const deleteTask = write({
   name: 'tasks.deleteTask',
-  summary: 'Delete a task; its threads stay, without a task',
+  summary: 'Delete a task and keep its threads',
   access: { permissions: ['thread:delete'] },
   responses: { 200: Ok({ task: Task }) },
   async handle(tx, call) {

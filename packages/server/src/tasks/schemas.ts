@@ -11,15 +11,16 @@ export const TASK_STATUSES = [
 ] as const satisfies TaskStatus[];
 
 const Identifier = Text('T-1', {
-  description: "`owner/name#N` or `KEY-N` of its issue's address, else the end of that; without one `T-<n>`.",
+  description:
+    "From the issue's address: `owner/name#N`, `KEY-N` or the last path segment. Without an issue: `T-<n>`.",
 });
 const TaskTitle = Text('Water the plants');
 const Status = Enum(TASK_STATUSES, {
   description:
-    'What was set, else what follows from its threads: a pull request is merged, one is open, a thread is not archived.',
+    'The set status. If none is set: `done` if a pull request of a thread is merged, else `in_review` if one is open, else `in_progress` if a thread is not archived, else `open`.',
 });
 
-/** Characters. */
+/** In characters. */
 export const MAX_TITLE = 500;
 export const NewTitle = Text('Water the plants', { minLength: 1, maxLength: MAX_TITLE });
 
@@ -31,13 +32,13 @@ export const Task = Type.Object({
   title: TaskTitle,
   status: Status,
   trackerIssueUrl: Nullable(Type.String({ examples: ['https://tracker.example.com/TASK-1'] })),
-  threadIds: Type.Array(Id('thr'), { description: 'In the order in which they were created.' }),
+  threadIds: Type.Array(Id('thr'), { description: 'In the order of their creation.' }),
   createdByUserId: Type.String({ examples: ['sa_01k9x3v5e8f7arh2m4t6w8y0zb'] }),
   createdAt: Time,
   updatedAt: Time,
 });
 
-/** As its threads show it. */
+/** A task in the response of its thread. */
 export const TaskOfThread = Type.Object({
   id: Id('task'),
   identifier: Identifier,

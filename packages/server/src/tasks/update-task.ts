@@ -11,7 +11,7 @@ export const updateTask = write({
   name: 'tasks.updateTask',
   summary: 'Change the title or status of a task',
   description:
-    'A status that is set holds until it is changed or taken back with null. A change is published as `thread.updated` of each of its threads.',
+    "A set status stays until it is changed, or cleared with null. A change publishes `thread.updated` for each of the task's threads.",
   access: { permissions: ['thread:update'] },
   body: Body({ title: Type.Optional(NewTitle), status: Type.Optional(Nullable(Enum(TASK_STATUSES))) }),
   responses: { 200: Ok({ task: Task }) },
@@ -19,7 +19,7 @@ export const updateTask = write({
     const { task, scope } = await lockTask(tx, call);
     const { title = task.title, status = task.set_status } = call.body;
     const isChanged = title !== task.title || status !== task.set_status;
-    // A person's title is not replaced, even if it is the one that the task has.
+    // A title that a person sets is not replaced, even if it equals the current one.
     const awaitsIssue = task.title_awaits_issue && call.body.title === undefined;
     if (isChanged || awaitsIssue !== task.title_awaits_issue)
       await writeTask(tx, task.id, { title, set_status: status, title_awaits_issue: awaitsIssue });

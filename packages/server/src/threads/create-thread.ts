@@ -66,11 +66,11 @@ const DirectBody = Body({
   spendLimitMicros: Type.Optional(Micros),
   message: Type.Optional(FirstMessage),
   executionTarget: Type.Optional(ExecutionTarget),
-  taskId: Type.Optional(IdInput('task', 'A task of the project, to which the thread then belongs.')),
+  taskId: Type.Optional(IdInput('task', 'The task of the thread. It belongs to the same project.')),
   trackerIssueUrl: Type.Optional({
     ...IssueUrl,
     description:
-      'The issue that it is about. The thread belongs to the task of that issue in the project, which is created if there is none.',
+      'The issue that the thread is about. The thread joins the task for this issue in the project, which is created if necessary.',
   }),
   errorTrackerIssue: Type.Optional(ErrorTrackerIssue),
 });

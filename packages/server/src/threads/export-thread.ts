@@ -35,7 +35,7 @@ const open = new Places({ what: 'exports', all: 256, each: 8, waiting: 100, wait
 export const exportThread = read({
   name: 'threads.exportThread',
   summary: "Export a thread's transcript, as JSON or Markdown",
-  description: 'One moment of the thread, oldest first. Attachments are left out.',
+  description: 'A consistent snapshot of the thread, oldest first, without the data of attachments.',
   access: { permissions: ['thread:read'] },
   query: Body({ format: Type.Optional(Enum(['json', 'markdown'])) }),
   responses: {

@@ -23,7 +23,7 @@ interface Filter {
   status?: ThreadRow['status'] | undefined;
   archived?: boolean | undefined;
   pullRequestState?: PullRequestRow['state'] | undefined;
-  /** A part of the title. */
+  /** Text in the title. */
   query?: string | undefined;
 }
 
@@ -55,13 +55,13 @@ function find(db: Db, filter: Filter, after: string | null, limit: number): Prom
   return readThreads(db, sql`${query.orderBy('threads.id', 'desc').limit(limit)}`);
 }
 
-/** The primary one (`primaryOf`) is open if any is, else the newest. */
+/** The primary one (`primaryOf`) is the open one, else the newest. */
 const hasPrimary = (state: PullRequestRow['state']) => sql<boolean>`exists (
   select 1 from pull_requests p where p.thread_id = threads.id and p.state = ${state}
     and (${state} = 'open' or not exists (
       select 1 from pull_requests other where other.thread_id = threads.id and (other.state = 'open' or other.id > p.id))))`;
 
-/** In any case, of any script: of the database's own locale nothing is known. */
+/** Case-insensitive in any script: the database's own locale is unknown. */
 const inTitle = (part: string) =>
   sql<boolean>`strpos(upper(threads.title collate "und-x-icu"), upper(${part} collate "und-x-icu")) > 0`;
 
@@ -101,26 +101,25 @@ export const listThreads = read({
 
 const FILTERS = {
   projectId: Type.Optional(IdInput('prj')),
-  repositoryId: Type.Optional(IdInput('repo', "Of the threads' projects.")),
+  repositoryId: Type.Optional(IdInput('repo', "The repository of the thread's project.")),
   taskId: Type.Optional(IdInput('task')),
   automationId: Type.Optional(Text('aut_01k9x3v5e8f7arh2m4t6w8y0zb', { minLength: 1, maxLength: 128 })),
   createdByAutomation: Type.Optional(Type.Boolean()),
   createdByUserId: Type.Optional(IdInput('usr', 'A user or a service account.')),
   status: Type.Optional(Enum(THREAD_STATUSES)),
-  archived: Type.Optional(Type.Boolean({ description: 'Without it: both kinds.' })),
+  archived: Type.Optional(Type.Boolean({ description: 'Omitted: both.' })),
   pullRequestState: Type.Optional(
-    Enum(['open', 'closed', 'merged'], { description: 'Of `primaryPullRequest`.' }),
+    Enum(['open', 'closed', 'merged'], { description: 'The state of `primaryPullRequest`.' }),
   ),
   query: Type.Optional(
-    Text('overdue', { minLength: 1, maxLength: 200, description: 'A part of `title`, case-insensitive.' }),
+    Text('overdue', { minLength: 1, maxLength: 200, description: 'Text in `title`, case-insensitive.' }),
   ),
 };
 
 export const listAllThreads = read({
   name: 'threads.listAllThreads',
   summary: "List the organization's threads, newest first",
-  description:
-    'All filters have to hold. A project that is not there is refused; other unknown ids find nothing.',
+  description: 'Threads match all given filters. An unknown project is 404; other unknown ids match nothing.',
   access: { permissions: ['thread:read'] },
   query: ListQuery(FILTERS),
   responses: { 200: Page('threads', Thread) },

@@ -44,7 +44,7 @@ export const ExecutionTarget = Body({
   workspaceMode: Enum(['direct', 'worktree']),
 });
 
-/** Every field is always there, but for `taskId`. */
+/** Every field except `taskId` is always present. */
 export const Thread = Type.Object({
   id: Id('thr'),
   projectId: Id('prj'),
@@ -83,10 +83,10 @@ export const Thread = Type.Object({
   waitingOn: Type.Array(Text('approval:apr_01k9x3v5e8f7arh2m4t6w8y0zb')),
   blockedOn: Type.Array(Text('apply:apl_01k9x3v5e8f7arh2m4t6w8y0zb')),
   pendingWakeups: Counter,
-  tasks: Type.Array(TaskOfThread, { description: 'The task that it was created for, or none.' }),
+  tasks: Type.Array(TaskOfThread, { description: "The thread's task; empty if it has none." }),
   pullRequests: Type.Array(ListedPullRequest, { examples: [[]] }),
   primaryPullRequest: Nullable(ListedPullRequest),
-  taskId: Type.Optional(Id('task', 'Absent without a task.')),
+  taskId: Type.Optional(Id('task', 'Absent if the thread has no task.')),
   taskIdentifier: Nullable(Text('T-1')),
   trackerIssueUrl: Nullable(Type.String({ examples: ['https://tracker.example.com/TASK-1'] })),
   createdAt: Time,
