@@ -12,6 +12,7 @@ const PATH = 'shared/fines.js';
 const RIGHT = 'Math.min(LATE_FINE_CAP_CENTS, days * CENTS_PER_LATE_DAY)';
 /** What the change forgets: fines have a cap. */
 const WRONG = 'days * CENTS_PER_LATE_DAY';
+const TITLE = 'Fines without a cap';
 const TESTS = 'tests/shared-lending.test.js';
 /** What the agent of each pass is asked to do; the built-in one does just what the block says. */
 const INSTRUCTIONS = `Make the tests pass.\n\n\`\`\`sh\nsed -i 's/return ${WRONG.replace('*', '\\*')}/return ${RIGHT}/' ${PATH}\n\`\`\`\n`;
@@ -22,29 +23,36 @@ interface Loop {
   repositoryId: string;
   clone: string;
   path: string;
+  taskPath: string;
 }
 
 export async function tellOfReviewLoop(story: Story, repositoryId: string, clone: string): Promise<void> {
-  const loop = { story, repositoryId, clone, path: await openPull(story, repositoryId, clone) };
+  const loop = { story, repositoryId, clone, ...(await openPull(story, repositoryId, clone)) };
   let pull = (await call(story, 'GET', loop.path))['pullRequest'];
   await story.output.step('red', async () => {
     const said = await runTests(loop, pull);
     must(said !== null, 'the tests fail');
-    const mended = await until(loop, (now) => now['headSha'] !== pull.headSha);
-    pull = mended;
+    pull = await until(loop, (now) => now['headSha'] !== pull.headSha);
     const run = `${pull.reviewLoop.passCount} pass of the loop`;
     return `"tests" fails: ${said}; ${run} pushed ${short(pull.headSha)}`;
   });
   await story.output.step('green', async () => {
     must((await runTests(loop, pull)) === null, 'the tests pass now');
     const merged = await until(loop, (now) => now['state'] === 'merged');
-    return `"tests" is green; merged without a hand as ${short(merged['mergeCommitSha'])}`;
+    const { task } = await call(story, 'GET', loop.taskPath);
+    must(task.status === 'done', `the task is done (${task.status})`);
+    return `"tests" is green; merged without a hand as ${short(merged['mergeCommitSha'])}, the task is done`;
   });
 }
 
-/** Gives the address of the pull request. */
-async function openPull(story: Story, repositoryId: string, clone: string): Promise<string> {
+/** Gives the addresses of the pull request and its task. */
+async function openPull(
+  story: Story,
+  repositoryId: string,
+  clone: string,
+): Promise<Pick<Loop, 'path' | 'taskPath'>> {
   let path = '';
+  let taskPath = '';
   await story.output.step('loop', async () => {
     const { project } = await call(story, 'POST', '/api/projects', {
       name: 'Workshop, watched',
@@ -53,10 +61,13 @@ async function openPull(story: Story, repositoryId: string, clone: string): Prom
     await call(story, 'PATCH', `/api/projects/${project.id}/settings`, {
       reviewLoop: { enabled: true, autoMerge: true, instructions: INSTRUCTIONS },
     });
+    const { task } = await call(story, 'POST', '/api/tasks', { projectId: project.id, title: TITLE });
     const { thread } = await call(story, 'POST', '/api/threads', {
       projectId: project.id,
-      title: 'Fines without a cap',
+      title: TITLE,
+      taskId: task.id,
     });
+    taskPath = `/api/tasks/${task.id}`;
     const at = `/api/threads/${thread.id}`;
     const ready = await ended(async () => (await call(story, 'GET', at))['thread'].latestSourceId);
     const content = await readFile(join(clone, PATH), 'utf8');
@@ -66,9 +77,9 @@ async function openPull(story: Story, repositoryId: string, clone: string): Prom
     });
     const { pullRequest } = await call(story, 'POST', `${at}/pull-requests`, {});
     path = `${at}/pull-requests/${pullRequest.id}`;
-    return `#${pullRequest.number} "${pullRequest.title}" is open; its review loop may merge by itself`;
+    return `task ${task.identifier}, #${pullRequest.number} "${pullRequest.title}": its review loop may merge by itself`;
   });
-  return path;
+  return { path, taskPath };
 }
 
 /** The team's CI: tests the commit and reports its status. Gives what failed; null where nothing did. */
