@@ -5,8 +5,8 @@ import { LongestFirst } from './checks/harness/longest-first.ts';
 
 // Reading modules is half of a process's start: those that tests start find them compiled.
 process.env.NODE_COMPILE_CACHE ??= join(import.meta.dirname, 'node_modules/.cache/headrace-modules');
-// Threads of services that have stopped leave their heaps behind, one for each thread, and a fork copies the
-// tables of all that a process has: a worker is half as large with one, and starts git in half the time.
+// Threads of stopped services leave their malloc arenas behind, and a fork copies the page tables of the whole
+// process. With one arena, a worker is half as large and starts git in half the time.
 process.env.MALLOC_ARENA_MAX ??= '1';
 
 /** They replace modules for their whole process. */

@@ -50,7 +50,7 @@ const tests: Step = {
 };
 const torture: Step = {
   name: 'torture',
-  // Parts wait for half of their time.
+  // Parts spend half of their time waiting.
   argv: [join(root, 'checks/torture/run.ts'), '--seconds', '55', '--lanes', '2'],
   limitMinutes: 10,
 };

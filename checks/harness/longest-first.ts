@@ -6,7 +6,7 @@ import { relative, sep } from 'node:path';
 import { BaseSequencer } from 'vitest/node';
 import type { TestSpecification } from 'vitest/node';
 
-/** Files that take over ten seconds in a whole run, the longest first. */
+/** Files that take more than ten seconds in a full run, longest first. */
 const LONG = [
   'checks/drivers/escape/suite.test.ts',
   'packages/runner/src/tasks/agents.test.ts',

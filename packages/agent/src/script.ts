@@ -5,7 +5,7 @@ export type Step =
   | { kind: 'patch'; content: string }
   | { kind: 'file'; path: string; content: string };
 
-/** What the scripted agent does of a text, in order: its blocks `sh`, `patch` and `file PATH`. */
+/** The steps that the scripted agent executes for a text, in order: its `sh`, `patch` and `file PATH` blocks. */
 export const scriptOf = (text: string): Step[] =>
   fencesOf(text).flatMap(({ info, content }): Step[] => {
     const path = /^file\s+(.+)$/s.exec(info)?.[1];

@@ -136,7 +136,7 @@ export interface Config extends Omit<FileConfig, 'scm'> {
     allowPrivate: boolean;
     maxPushBytes: number;
   };
-  /** How long a review loop waits for the first check of a head, and for its last one. */
+  /** How long a review loop waits for the first check of a head, and for all of them. */
   reviewLoop: { graceSeconds: number; timeoutSeconds: number };
   /** What a source of a repository may have; a bundle has limits of its own. */
   repositoryLimits: { files: number; bytes: number; fileBytes: number };

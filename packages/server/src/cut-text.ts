@@ -1,13 +1,13 @@
-/** Parts of long texts, in bytes of UTF-8 and whole characters. */
+/** Cuts long texts to a number of UTF-8 bytes, at whole characters. */
 
-/** The last `maxBytes` of a text's bytes. */
+/** At most the last `maxBytes` of a text's bytes. */
 export function endOf(bytes: Buffer, maxBytes: number): string {
   let from = Math.max(0, bytes.length - maxBytes);
   if (from > 0) while (from < bytes.length && isInside(bytes[from]!)) from++;
   return bytes.toString('utf8', from);
 }
 
-/** Longer texts are cut before they are encoded: a character has a byte at least. */
+/** The text is cut before it is encoded: a character has at least one byte. */
 export const lastBytes = (text: string, maxBytes: number): string =>
   endOf(Buffer.from(text.slice(-maxBytes)), maxBytes);
 
@@ -18,5 +18,5 @@ export function firstBytes(text: string, maxBytes: number): string {
   return bytes.toString('utf8', 0, to);
 }
 
-/** Whether a byte is not the first one of its character. */
+/** Whether a byte is a continuation byte. */
 const isInside = (byte: number): boolean => (byte & 0xc0) === 0x80;

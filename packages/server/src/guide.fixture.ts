@@ -1,16 +1,16 @@
-/** Runs commands of the guides unchanged. */
+/** Runs the commands of guides unchanged. */
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'vitest';
 
-/** Programs that guides use and the README asks to install. The service needs none of them. */
+/** The missing programs among those that the guides use. The service needs none of them. */
 export const missing = ['curl', 'jq', 'uuidgen'].filter((command) => spawnSync(command, ['--version']).error);
-/** For the name of a test that they are missing for. */
+/** A suffix for the names of tests that need them. */
 export const hint = missing.length > 0 ? ` (install ${missing.join(', ')} to run this)` : '';
 
-/** The blocks of commands in a guide. */
+/** A guide's blocks of commands. */
 export const commandsOf = (guide: string): string[] =>
   [
     ...readFileSync(join(import.meta.dirname, '../../../docs/guides', guide), 'utf8').matchAll(
@@ -18,7 +18,7 @@ export const commandsOf = (guide: string): string[] =>
     ),
   ].map(([, code]) => code!);
 
-/** What commands print, once they have succeeded. */
+/** Runs commands, which must succeed. Returns their output. */
 export async function runCommands(
   commands: string,
   env: Record<string, string>,

@@ -10,7 +10,7 @@ interface Block {
   text: string | null;
 }
 
-/** The blocks of a document, by the reference implementation of CommonMark. */
+/** The blocks of a document, parsed by the reference implementation of CommonMark. */
 function blocksOf(markdown: string): Block[] {
   const blocks: Block[] = [];
   for (let node = new Parser().parse(markdown).firstChild; node; node = node.next)
@@ -18,7 +18,7 @@ function blocksOf(markdown: string): Block[] {
   return blocks;
 }
 
-/** What opens, closes or holds blocks, in every script, seen and unseen. */
+/** Text that opens, closes or continues blocks, in any script, visible or not. */
 const pieces = [
   ['```', '``````', '~~~', '~~~~~', '```sh', '~~~ text', '````text', '`', '  ```', '   ~~~', '    ```'],
   ['- ', '* a', '1. ', '> ', '> ```', '- ```', '\t```', '#', '***', '===', '[a]: /b', '"title', '\\'],
@@ -37,14 +37,14 @@ const strangers = fc
   )
   .map((parts) => parts.join(''));
 
-/** As CommonMark reads lines, and the database keeps them. */
+/** Text with the line endings of CommonMark and the characters that the database stores. */
 const read = (text: string): string => {
   const lines = text.replaceAll('\0', '\u{fffd}').toWellFormed().replace(/\r\n?/g, '\n');
   return lines === '' || lines.endsWith('\n') ? lines : `${lines}\n`;
 };
 
 describe('quoted text', () => {
-  test('is one block of code with just this text, whatever it is', () => {
+  test('is one code block with exactly the text, for any text', () => {
     fc.assert(
       fc.property(strangers, (text) => {
         expect(blocksOf(`Before.\n\n${quotedText(text)}\n\nBehind.`)).toEqual([
@@ -68,7 +68,7 @@ describe('quoted text', () => {
 });
 
 describe('closing lines', () => {
-  test('leave nothing open of the text before them, whatever it is', () => {
+  test('leave nothing open, for any text before them', () => {
     fc.assert(
       fc.property(strangers, strangers, (before, text) => {
         const message = [before, closingLines(before), quotedText(text), 'Behind.'].join('\n\n');
@@ -81,13 +81,13 @@ describe('closing lines', () => {
     );
   });
 
-  test('are none where nothing can be open', () => {
+  test('are empty if nothing can be open', () => {
     expect(closingLines('Run `npm test`.\n\n- a <b>\n    - b')).toBe('');
   });
 });
 
 describe('parts of a text', () => {
-  test('are whole characters, and the most that there is room for', () => {
+  test('are whole characters, as many as fit', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'grapheme' }), fc.nat(20), (text, maxBytes) => {
         const characters = [...text];

@@ -1,8 +1,8 @@
 import { clean } from './db/clean-text.ts';
 
 /**
- * Strangers' text as a block of a message: a CommonMark fence with the info string `text`, longer than any run
- * of its character inside. Line ends become LF, as CommonMark has them. The caller has cut the text.
+ * Untrusted text as a block of a message: a CommonMark fence with the info string `text`, longer than any run of
+ * backticks in the text. Line endings become LF, as CommonMark reads them. The caller limits the length.
  */
 export function quotedText(text: string): string {
   const lines = clean(text).replace(/\r\n?/g, '\n');
@@ -11,16 +11,16 @@ export function quotedText(text: string): string {
 }
 
 /**
- * Lines after which a text that a person wrote leaves nothing open: neither a fence nor a block of HTML, which
- * would swallow what follows, and then let it out where it is quoted. A line that opens a fence is content of
- * an open one; the bare line behind it closes both. Empty where nothing can be open.
+ * Lines that close whatever a person's text leaves open, a fence or a block of HTML. An open block would swallow the
+ * text that follows and release the text that is quoted there. Each pair of lines works in both cases: the first line
+ * opens a fence or is content of an open one, and the bare second line closes it. Empty if nothing can be open.
  */
 export function closingLines(text: string): string {
   const lines: string[] = [];
   const close = (fence: string, more = '') => lines.push(`${fence}end of the instructions${more}`, fence);
   const longest = (mark: string) => mark.repeat(Math.max(3, longestRun(text, mark)));
   const isHtml = /<(?:script|pre|style|textarea|[!?])/i.test(text);
-  // Its first line ends the block of HTML, so that its second one opens a fence, which the last pair closes.
+  // The first line ends the block of HTML; the second one then opens a fence, which the last pair closes.
   if (isHtml) close('```', ' --> ?> ]]> </pre>');
   if (text.includes('~~~')) close(longest('~'));
   if (text.includes('```') || isHtml) close(longest('`'));

@@ -101,7 +101,7 @@ describe('a call that a rule asks about', () => {
     ]);
   });
 
-  test('a person who answers it takes part in the thread, after those who wrote; one who is too late does not', async () => {
+  test('a person who answers it becomes a participant, after those who wrote; one who is too late does not', async () => {
     const b = await asking();
     const owner = await signedIn(s);
     const me = (await s.call('GET', '/api/session', undefined, { cookie: owner })).body.user.id as string;

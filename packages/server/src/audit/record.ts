@@ -2,13 +2,13 @@ import type { Principal } from '../http/principal.ts';
 import type { Tx } from '../db/transaction.ts';
 import { newId } from '../ids.ts';
 
-/** Who acts, and from where: a Call fits. Null: the service, or its operator, at the host. */
+/** Who acts, and from where; a Call has this shape. Null: the service, or its operator on the host. */
 export interface Actor {
   principal: Pick<Principal, 'orgId'> & { actorId: string | null };
   address: string | null;
 }
 
-/** The service, for an organization. */
+/** The service as the actor, for an organization. */
 export const serviceOf = (orgId: string): Actor => ({ principal: { orgId, actorId: null }, address: null });
 
 /**

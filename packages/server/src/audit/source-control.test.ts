@@ -1,4 +1,4 @@
-/** What the audit log has of source control: each write once, and none that was refused or replayed. */
+/** The audit log of source control: each write appears once, and refused or repeated writes do not. */
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { expectStatus, newAccount, signedIn, tenant } from '../accounts/callers.fixture.ts';
@@ -34,7 +34,7 @@ interface Entry {
   address: string | null;
 }
 
-/** Oldest first, of what was done from an address. */
+/** The entries of one address, oldest first. */
 async function logOf(cookie: string): Promise<[string, string | null, string][]> {
   const { entries } = await ok(s.call('GET', '/api/audit?limit=200', undefined, { cookie }));
   const own = (entries as Entry[]).filter(({ action }) =>
@@ -44,7 +44,7 @@ async function logOf(cookie: string): Promise<[string, string | null, string][]>
   return own.toReversed().map(({ action, actorId, targetId }) => [action, actorId, targetId]);
 }
 
-/** Sends a write twice with one key, which answers it twice with the same status. */
+/** Sends a write twice with one key and expects the same status twice. */
 async function twice(status: number, send: (idem: string) => ReturnType<TestServer['call']>) {
   const idem = randomUUID();
   const answer = expectStatus(await send(idem), status);

@@ -138,7 +138,7 @@ describe('404 and 409', () => {
     expect((await edit(b, [{ path: 'b', content: 'b' }], {}, idem)).status).toBe(201);
   });
 
-  test('of an app that is deleted while the files are stored: as after it, at both addresses', async () => {
+  test('of an app that is deleted while the files are stored: the same answer as afterwards, at both addresses', async () => {
     const { ctx } = s.service;
     const { store } = ctx;
     for (const [api, refused] of [

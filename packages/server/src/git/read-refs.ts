@@ -1,19 +1,19 @@
 /**
- * The commits of a few refs of a repository of ours, from git's own files. A look at a pull request that is at rest
- * asks nothing else of git, and a process for it took two thirds of the look's CPU.
+ * The commits of a few refs of a hosted repository, from git's own files. A look at an idle pull request needs nothing
+ * else from git, and a git process took two thirds of the look's CPU time.
  *
- * Our repositories have format version 0: a ref is a file of its own or a line of `packed-refs`. The file wins and
- * is read first, since git removes it only once its line is there.
+ * Hosted repositories have format version 0: a ref is a separate file or a line of `packed-refs`. The file takes
+ * precedence and is read first, since git deletes it only after it has written the line.
  */
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
-/** Those of `names` (`refs/heads/main`) that there are. */
+/** The commits of those of `names` (`refs/heads/main`) that exist. */
 export async function readRefs(gitDir: string, names: readonly string[]): Promise<Map<string, string>> {
   const found = new Map<string, string>();
   const packed: string[] = [];
   for (const name of names) {
-    // git takes no such name: it would lead elsewhere.
+    // git accepts no such name: it would lead outside the folder.
     if (name.includes('..')) continue;
     const sha = shaOf(await readOrNothing(join(gitDir, name)));
     if (sha) found.set(name, sha);
@@ -36,7 +36,7 @@ async function readOrNothing(file: string): Promise<Buffer> {
   try {
     return await readFile(file);
   } catch (error) {
-    // A folder: `a` where there is `a/b`. No folder: `a/b` where there is `a`.
+    // EISDIR: `a` where `a/b` exists. ENOTDIR: `a/b` where `a` exists.
     if (['ENOENT', 'EISDIR', 'ENOTDIR'].includes((error as NodeJS.ErrnoException).code!))
       return Buffer.alloc(0);
     throw error;

@@ -47,7 +47,7 @@ describe('a commit', () => {
   });
 });
 
-test('refs are read without git, as files and packed, also where both are there', async () => {
+test('refs are read without git, from files and from packed-refs, even if both have a ref', async () => {
   const refs = join(folder, 'refs.git');
   await createBareRepository(refs, { defaultBranch: 'main' });
   const first = await commitFiles(refs, 'main', [{ path: 'a.txt', content: '1' }]);

@@ -1,9 +1,9 @@
-/** How much of some kind is in progress at a time: in this process, and for one organization. */
+/** Limits how many requests of a kind are in progress: in this process, and for one organization. */
 import { ApiError } from './errors.ts';
 import { retryHeaders } from './rate-limit.ts';
 
 export interface Bounds {
-  /** What waits and is refused, in the plural: `exports`. */
+  /** The kind of requests, in the plural, for the error message: `exports`. */
   what: string;
   all: number;
   each: number;
@@ -33,7 +33,7 @@ export class Places {
   }
 
   /**
-   * Resolves to the function that gives the place back. Throws 503 where none gets free in time, or too many
+   * Resolves to the function that releases the place. Throws 503 if none becomes free in time or too many requests
    * wait, and the signal's reason when it is aborted.
    */
   async take(orgId: string, signal: AbortSignal): Promise<() => void> {
@@ -61,7 +61,7 @@ export class Places {
     const left = this.#held.get(orgId)! - 1;
     if (left > 0) this.#held.set(orgId, left);
     else this.#held.delete(orgId);
-    // The first whose organization has room: one organization's queue holds up no other's.
+    // The first one whose organization has room: an organization's queue must not block the others.
     for (const waiting of this.#waiting)
       if (this.#isFree(waiting.orgId)) {
         this.#waiting.delete(waiting);

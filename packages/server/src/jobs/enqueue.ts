@@ -18,13 +18,13 @@ export interface JobKinds {
   'pull-request.follow-base': { pullRequestId: string; tries?: number };
   /** Names the pull request in a comment on its thread's issue. */
   'pull-request.comment': { pullRequestId: string; tries?: number };
-  /** Gives a task the title of its issue. */
+  /** Copies the title of an issue to its task. */
   'task.title': { taskId: string; tries?: number };
-  /** Replies to the review threads that a pass of its loop has dealt with. */
+  /** Replies to the review threads that a pass of the pull request's loop has addressed. */
   'pull-request.reply': { pullRequestId: string; tries?: number };
   /** Reads the repositories of an installation. */
   'scm.sync': { installationId: string };
-  /** Something moved in a repository, or at some of its pull requests alone: what it concerns is looked at. */
+  /** Looks at the pull requests that a change in a repository concerns: all, or some of them. */
   'scm.look-repository': { repositoryId: string; number?: number; commitSha?: string; branch?: string };
   'scm.maintain-repository': { repositoryId: string };
 }

@@ -6,7 +6,7 @@ import { nextMessageSequence } from '../threads/index.ts';
 import type { LoadedThread } from '../threads/index.ts';
 import { insertSystemMessage } from './store.ts';
 
-/** Saves what the service itself says in a locked thread: `message.persisted`. Returns the message's id. */
+/** Stores a message from the service in a locked thread: `message.persisted`. Returns the message's id. */
 export async function recordSystemMessage(
   tx: Tx,
   { thread, project }: LoadedThread,

@@ -112,7 +112,7 @@ export async function nextApplySequence(tx: Tx, projectId: string): Promise<numb
   return sequence;
 }
 
-/** Returns the number of the project's next task without an issue. It is given once. */
+/** Returns the number of the project's next task without an issue. Numbers are not reused. */
 export async function nextTaskNumber(tx: Tx, projectId: string): Promise<number> {
   const { task_number: number } = await tx.db
     .updateTable('projects')

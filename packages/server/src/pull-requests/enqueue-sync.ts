@@ -18,7 +18,7 @@ export const enqueueSync = (
     { key: pullRequestKey(row.id), turnOf: row },
   );
 
-/** Those of a repository that something moved at, by their number or their head. */
+/** Enqueues the jobs of a repository's pull requests that changed, by their number or their head. */
 export async function enqueueSyncs(
   tx: Tx,
   repositoryId: string,

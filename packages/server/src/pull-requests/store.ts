@@ -111,7 +111,7 @@ export async function findByNumber(
     .execute();
 }
 
-/** Those that are not merged, by their number or their head. */
+/** Pull requests that are not merged, by their number or their head. */
 export async function findUnmerged(
   db: Reader,
   repositoryId: string,
@@ -154,7 +154,7 @@ export async function listPullRequests(
   return withLoops(db, await query.execute());
 }
 
-/** A thread's, a few at a time: their bodies may be long. */
+/** A thread's pull requests, oldest first. A few are read at a time, since their bodies may be long. */
 export async function* oldestFirst(db: Reader, threadId: string): AsyncGenerator<LoadedPullRequest> {
   let rows: PullRequestRow[] = [];
   do {

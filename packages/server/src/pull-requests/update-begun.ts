@@ -1,7 +1,7 @@
 import type { BranchUpdate } from '../db/schema.ts';
 import type { PullRequestChange } from './change-pull-request.ts';
 
-/** The columns of an update from the base that begins. The synchronization of the pull request takes it on. */
+/** The columns of a new update from the base. The synchronization of the pull request performs it. */
 export const updateBegun = (
   requestedBy: string,
   conflictResolution: BranchUpdate['conflictResolution'] = 'agent',

@@ -17,7 +17,7 @@ import type { LoadedPullRequest } from './view.ts';
 const Choice = Body({ enabled: Type.Optional(Type.Boolean()), autoMerge: Type.Optional(Type.Boolean()) });
 type Asked = Static<typeof Choice>;
 
-/** What the caller asks for; the choice to merge is one of the loop as it is by then. */
+/** The change that the caller requests. `autoMerge` applies to the loop after `enabled`. */
 function changeOf({ row, loop }: LoadedPullRequest, { enabled, autoMerge }: Asked): LoopChange {
   const switched =
     enabled === undefined ? {} : loopAfter(loop?.status ?? null, enabled ? 'enable' : 'switchOff');

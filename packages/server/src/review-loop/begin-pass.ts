@@ -1,4 +1,4 @@
-/** A pass begins: its rows, and the message or the update that is its work. */
+/** Begins a pass: its rows, and its message or its update from the base. */
 import type { Context } from '../context.ts';
 import type { ReviewPassRow, RunRow } from '../db/schema.ts';
 import type { Tx } from '../db/transaction.ts';
@@ -21,15 +21,15 @@ interface Pass {
 
 interface Begun {
   passId: string;
-  /** Null for an update: it has none of its own. */
+  /** Null for an update, which has no run of its own. */
   runId: string | null;
   pull: PullRequestChange;
   thread: ThreadChange;
 }
 
 /**
- * Begins a pass in a locked thread and pull request with a loop: `message.persisted`, `run.queued`, or an
- * update from the base. The caller changes the pull request and the thread.
+ * Begins a pass for a locked thread and pull request: publishes `message.persisted` and `run.queued`, or starts an
+ * update from the base. The caller writes the changes of the pull request and the thread.
  */
 export async function beginPass(
   tx: Tx,
@@ -56,7 +56,7 @@ export async function beginPass(
     kind: 'message',
     messageId,
     modelId,
-    // Only the instructions hold a script: what is quoted is data.
+    // Only the instructions can contain a script: quoted text is data.
     ...(agent === 'scripted' ? { prompt: told.instructions } : {}),
     createdBy: loopId,
   });
@@ -81,7 +81,7 @@ interface Retry {
   pass: ReviewPassRow;
 }
 
-/** Queues the message of a pass whose run was lost once more: `run.queued`. The caller changes the thread. */
+/** Retries a pass whose run was lost: `run.queued`, for the same message. The caller writes the change of the thread. */
 export async function retryPass(
   tx: Tx,
   ctx: Pick<Context, 'config'>,

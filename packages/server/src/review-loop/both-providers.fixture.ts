@@ -1,6 +1,6 @@
 /**
- * Pull requests with a review loop at the built-in provider and at GitHub's stand-in, of one service, and what
- * others do to them there. What happens at GitHub comes with a delivery, as it does from GitHub.
+ * Pull requests with review loops in one service, at the built-in provider and at GitHub's stand-in, and the actions of
+ * others there. Every action at GitHub sends a delivery, as GitHub does.
  */
 import { randomUUID } from 'node:crypto';
 import { expect, vi } from 'vitest';
@@ -36,10 +36,10 @@ interface Side {
   repositoryId: string;
   git(...args: string[]): Promise<string>;
   status(sha: string, state: State, check: { name?: string; log?: string }): Promise<void>;
-  /** Opens a review thread by somebody who may write; gives its id. */
+  /** Opens a review thread as a person with write access. Returns its id. */
   comment(number: number, body: string): Promise<string>;
   resolve(number: number, threadId: string): Promise<void>;
-  /** A commit upon a branch. */
+  /** Pushes a commit to a branch. */
   push(branch: string, files: Record<string, string>): Promise<string>;
   allowMethods(methods: ('merge' | 'squash' | 'rebase')[]): Promise<void>;
 }
@@ -57,16 +57,16 @@ export interface World {
 
 interface Asked {
   files?: Record<string, string>;
-  /** The project's settings of the loop. */
+  /** The project's loop settings. */
   settings?: Json;
   metadata?: Record<string, string>;
-  /** Of the new pull request. */
+  /** Fields of the new pull request. */
   pull?: Json;
 }
 
 export type Looped = Awaited<ReturnType<typeof openLooped>>;
 
-/** `repositories`: how many of GitHub tests may open. */
+/** `repositories`: the number of GitHub repositories that tests may open. */
 export async function startWorld(repositories: number): Promise<World> {
   const s = await startTestServer({
     HEADRACE_SCM_ALLOW_PRIVATE: '1',
@@ -194,7 +194,7 @@ function githubSide(
   };
 }
 
-/** A thread of the repository with one change, and its pull request with an enabled loop. */
+/** A thread with one change in the repository, and its pull request with an enabled loop. */
 async function openLooped(
   s: TestServer,
   side: Side,
@@ -238,7 +238,7 @@ async function openLooped(
     push: side.push,
     allowMethods: side.allowMethods,
     sync: () => ok(s.call('POST', `${path}/sync`, {})),
-    /** What the service replied to a review thread. */
+    /** The service's replies to a review thread. */
     async replies(threadId: string): Promise<string[]> {
       const found = await side.provider.listReviewThreads(await atOf(s, side.repositoryId), number);
       const comments = found?.threads.find(({ id }) => id === threadId)?.comments ?? [];
@@ -249,7 +249,7 @@ async function openLooped(
       const { messages } = await ok(s.call('GET', `${at}/messages?limit=100`));
       return (messages as Body[]).filter(({ role }) => role === 'system');
     },
-    /** What the audit log has of merges, with who made them. */
+    /** The merges in the audit log, with their actors. */
     async merges(cookie: string): Promise<unknown[]> {
       const { entries } = await ok(s.call('GET', '/api/audit?limit=200', undefined, { cookie }));
       return (entries as Body[])
@@ -257,7 +257,7 @@ async function openLooped(
         .map(({ actorId }) => actorId);
     },
     breakNext: (method: Method, how: Break) => breakNext(side, method, how),
-    /** Gives how often the provider was asked to merge. */
+    /** Returns how often the provider was asked to merge. */
     refuseMerges(reason: MergeRefusal): () => number {
       let count = 0;
       ways.set(keyOf(side.repositoryId, 'mergePullRequest'), async () => {
@@ -285,7 +285,7 @@ async function atOf({ service: { ctx } }: TestServer, repositoryId: string): Pro
   return (await openRepository(ctx, repositoryId)).at;
 }
 
-/** How a call of the provider breaks off. */
+/** Ways in which a call of the provider fails. */
 const BREAKS = {
   'is cut off before it is done': async () => {
     throw new ProviderError({ code: 'unavailable' }, 'the connection was cut');
@@ -311,7 +311,7 @@ type AnyCall = (at: AtRepository, ...args: unknown[]) => Promise<unknown>;
 
 type Way = (call: () => Promise<unknown>) => Promise<unknown>;
 
-/** How calls of a provider for a repository go, where not as ever; tests run side by side. */
+/** Failures of a provider's calls for each repository: tests run in parallel. */
 const ways = new Map<string, Way>();
 const keyOf = (repositoryId: string, method: Method) => `${repositoryId} ${method}`;
 
@@ -328,7 +328,7 @@ function divertCalls(): void {
     }
 }
 
-/** The next call for the repository breaks off so. */
+/** Makes the next call for the repository fail in this way. */
 function breakNext({ repositoryId }: Side, method: Method, how: Break): void {
   const key = keyOf(repositoryId, method);
   ways.set(key, (call) => {

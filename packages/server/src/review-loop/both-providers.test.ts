@@ -1,4 +1,4 @@
-/** What the review loop does, with both providers alike. */
+/** The review loop with both providers. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { sql } from 'kysely';
 import { transaction } from '../db/transaction.ts';
@@ -21,7 +21,7 @@ const HELPS = { instructions: sh('echo pass >> passes.txt') };
 const loop = (fields: object) => ({ reviewLoop: fields });
 const OFF = loop({ status: 'disabled', disabledBy: 'system' });
 
-/** Merged once, by the service, and all that belongs to it has ended. */
+/** It was merged once, by the service, and everything that belongs to it has ended. */
 async function isMergedOnce(one: Looped): Promise<void> {
   const { mergeCommitSha } = await one.shows({ state: 'merged', ...OFF });
   const commits = (await one.git('rev-list', '--first-parent', 'main')).split('\n');
@@ -30,7 +30,7 @@ async function isMergedOnce(one: Looped): Promise<void> {
   expect(await one.merges(w.cookie)).toEqual([null]);
 }
 
-/** A pass that was told of a review thread, and whose change is on the branch; gives the reply to be made. */
+/** A pass that quotes a review thread and whose change is on the branch. Returns the expected reply. */
 async function isAddressed(one: Looped, threadId: string): Promise<string> {
   const { ctx } = w.s.service;
   return transaction(ctx, async (tx) => {
@@ -52,7 +52,7 @@ async function isAddressed(one: Looped, threadId: string): Promise<string> {
   });
 }
 
-/** Jobs that wait for the provider wait no longer. */
+/** Makes jobs that wait for the provider due. */
 async function hurry(one: Looped): Promise<void> {
   await sql`update jobs set run_at = now() where key = ${`reply:${one.id}`} and status = 'queued'`.execute(
     w.s.service.ctx.db,
@@ -74,7 +74,7 @@ const isSettled = async (one: Looped): Promise<boolean> => {
 describe.concurrent.each(PROVIDERS)('%s', (name) => {
   const open = (asked = {}) => w.open(name, asked);
 
-  test('a failing check leads to a pass, whose push is looked at again', async () => {
+  test('a failing check leads to a pass and to a look at its push', async () => {
     const one = await open({ settings: HELPS });
     await one.status('failure', { log: 'expected 1, got 2\n' });
     const pushed = await one.shows(loop({ status: 'waiting_checks', passCount: 1 }));
@@ -86,14 +86,14 @@ describe.concurrent.each(PROVIDERS)('%s', (name) => {
     await one.shows(loop({ status: 'ready' }));
   });
 
-  test('a comment leads to a pass and one reply; resolved, it is merged', async () => {
+  test('a comment leads to a pass and one reply; once it is resolved, the pull request is merged', async () => {
     const one = await open({ settings: HELPS, pull: AUTO });
     const thread = await one.comment('Name this better.');
     await one.status('success');
     const { headSha } = await one.shows(loop({ status: 'waiting_checks', passCount: 1 }));
     await one.status('success');
     await one.shows(loop({ status: 'blocked', blockedReason: 'unresolved_comments' }));
-    await until('it is replied', () => isSettled(one));
+    await until('the reply is sent', () => isSettled(one));
     expect(await one.replies(thread)).toEqual([`Addressed in ${headSha}.`]);
     await one.resolve(thread);
     await one.shows({ state: 'merged', ...OFF });
@@ -103,22 +103,22 @@ describe.concurrent.each(PROVIDERS)('%s', (name) => {
     ]);
   });
 
-  test('a reply is made once, however the provider breaks off, and none once the loop is off', async () => {
+  test('a reply is sent once, however the call fails, and never after the loop is disabled', async () => {
     const one = await open();
     for (const how of BREAK_NAMES) {
       const thread = await one.comment(`A word: ${how}.`);
       one.breakNext('replyToThread', how);
       const reply = await isAddressed(one, thread);
-      await until('it is replied', () => isSettled(one));
+      await until('the reply is sent', () => isSettled(one));
       expect([how, await one.replies(thread)]).toEqual([how, [reply]]);
     }
     await isAddressed(one, 'gone');
-    await until('the reply to a thread that is gone is over', () => isSettled(one));
+    await until('the reply to a deleted thread is settled', () => isSettled(one));
     const late = await one.comment('Late.');
     one.breakNext('replyToThread', 'is cut off before it is done');
     await isAddressed(one, late);
     await ok(w.s.call('PATCH', `${one.path}/review-loop`, { enabled: false }));
-    await until('there is nothing more to reply', () => isSettled(one));
+    await until('no reply is due', () => isSettled(one));
     expect(await one.replies(late)).toEqual([]);
   });
 
@@ -139,7 +139,7 @@ describe.concurrent.each(PROVIDERS)('%s', (name) => {
     expect(await one.passes()).toEqual([]);
   });
 
-  test('a draft is marked ready and merged by the method of the settings', async () => {
+  test('a draft is marked ready and merged with the configured method', async () => {
     const one = await open({ settings: { mergeMethod: 'squash' }, pull: { draft: true, ...AUTO } });
     await one.status('success');
     await isMergedOnce(one);
@@ -148,21 +148,21 @@ describe.concurrent.each(PROVIDERS)('%s', (name) => {
   });
 
   test.each(BREAK_NAMES.filter((how) => how.startsWith('is done')))(
-    'a merge that %s is there once',
+    'a merge that %s happens once',
     async (how) => {
       const one = await open({ pull: AUTO });
       one.breakNext('mergePullRequest', how);
       await one.status('success');
       if (!how.includes('process')) {
         await one.shows(loop({ operationalRetryCount: 1 }));
-        // It would be looked at in half a minute.
+        // Otherwise, the next look would be in half a minute.
         await one.sync();
       }
       await isMergedOnce(one);
     },
   );
 
-  test('a person who merges at the same time has not merged it again', async () => {
+  test('a merge by a person at the same time is not a second merge', async () => {
     const one = await open({ pull: AUTO });
     const merge = () => w.s.call('POST', `${one.path}/merge`, {});
     const [answer] = await Promise.all([merge(), one.status('success')]);
@@ -171,7 +171,7 @@ describe.concurrent.each(PROVIDERS)('%s', (name) => {
     expect(await one.merges(w.cookie)).toHaveLength(1);
   });
 
-  test('a refused merge is blocked, and tried again with another summary', async () => {
+  test('a refused merge blocks the loop, which retries when the summary changes', async () => {
     const one = await open({ settings: { mergeMethod: 'rebase' }, pull: AUTO });
     await one.allowMethods(['merge']);
     await one.status('success');
@@ -183,7 +183,7 @@ describe.concurrent.each(PROVIDERS)('%s', (name) => {
     await isMergedOnce(one);
   });
 
-  test('checks that cannot be seen block it', async () => {
+  test('checks that the credential may not see block the loop', async () => {
     const one = await open();
     one.hideChecks();
     await one.sync();
@@ -191,7 +191,7 @@ describe.concurrent.each(PROVIDERS)('%s', (name) => {
   });
 });
 
-test('a merge that GitHub queues is waited for; one that it drops is blocked', async () => {
+test('the loop waits for a merge that GitHub queues, and is blocked if the queue drops it', async () => {
   const one = await w.open('GitHub', { pull: AUTO });
   const { repoFullName, headSha } = await one.now();
   const repository = w.github.repositories.find(({ fullName }) => fullName === repoFullName)!;
@@ -216,11 +216,11 @@ test('a merge that GitHub queues is waited for; one that it drops is blocked', a
   expect(await one.merges(w.cookie)).toEqual([null]);
 });
 
-test('a merge that is refused as in conflict, which looks do not see, is asked for ever less, and ends', async () => {
+test('a merge that is refused for a conflict that looks do not see is retried ever less often, and then blocks the loop', async () => {
   const one = await w.open('the built-in provider', { pull: AUTO });
   const asked = one.refuseMerges('conflicting');
   await one.status('success');
-  await until('it is asked for again', () => asked() > 1);
+  await until('the merge is retried', () => asked() > 1);
   await one.shows(loop({ status: 'finalizing', operationalRetryCount: 0 }));
   await w.s.service.ctx.db
     .updateTable('review_loops')
@@ -231,7 +231,7 @@ test('a merge that is refused as in conflict, which looks do not see, is asked f
   await one.shows(loop({ status: 'blocked', blockedReason: 'merge_refused' }));
 });
 
-test("a merge waits for a person's change that is under way", async () => {
+test("a merge waits for a person's change that is in progress", async () => {
   const one = await w.open('the built-in provider', { pull: AUTO });
   const change = one.holdChanges();
   const changed = ok(w.s.call('PATCH', one.path, { title: 'Another' }));

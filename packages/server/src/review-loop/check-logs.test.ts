@@ -12,7 +12,7 @@ const checks = (count: number, logId: string | null = 'log'): ProviderCheck[] =>
     logId,
   }));
 
-/** A repository whose logs are these, and how many of them were read, in all and at once. */
+/** A repository with this log, which counts its reads, in total and at the same time. */
 function reading(log: string | null | Error) {
   const seen = { all: 0, now: 0, most: 0, maxBytes: 0 };
   const checkLog = async (_at: unknown, _id: string, maxBytes: number) => {
@@ -27,7 +27,7 @@ function reading(log: string | null | Error) {
   return { repository: { at: {}, provider: { checkLog } } as unknown as OpenRepository, seen };
 }
 
-test('logs are read from their end, a few at once, as long as a message has room for them', async () => {
+test('the ends of logs are read, a few at a time, until a message is full', async () => {
   const { repository, seen } = reading('x'.repeat(8_196));
   const found = await withLogs(repository, checks(300));
   expect(seen).toEqual({ all: 32, now: 0, most: 4, maxBytes: 8_196 });
@@ -35,13 +35,13 @@ test('logs are read from their end, a few at once, as long as a message has room
   expect(found.filter(({ isLogUnread }) => isLogUnread)).toHaveLength(300 - 32);
 });
 
-test('of short logs at most a hundred are read', async () => {
+test('at most a hundred short logs are read', async () => {
   const { repository, seen } = reading('short');
   await withLogs(repository, checks(300));
   expect(seen.all).toBe(100);
 });
 
-test('a log that cannot be read leaves the check as it is; without a log nothing is asked', async () => {
+test('a check without a readable log is kept; a check without a log causes no call', async () => {
   const gone = reading(null);
   expect(await withLogs(gone.repository, checks(1))).toMatchObject([{ log: null, isLogUnread: true }]);
   const none = reading('never');
@@ -49,7 +49,7 @@ test('a log that cannot be read leaves the check as it is; without a log nothing
   expect(none.seen.all).toBe(0);
 });
 
-test('a provider that is away is a fault', async () => {
+test('an unavailable provider is a fault', async () => {
   const { repository } = reading(new ProviderError({ code: 'unavailable' }, '502'));
   await expect(withLogs(repository, checks(5))).rejects.toBeInstanceOf(ProviderError);
 });

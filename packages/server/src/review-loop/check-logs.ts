@@ -4,12 +4,12 @@ import type { FailingCheck } from './pass-text.ts';
 
 const AT_ONCE = 4;
 const MAX_LOGS = 100;
-/** No further logs are begun then. */
+/** After this time, no further logs are requested. */
 const MAX_MS = 30_000;
-/** Of a longer log, what shows that it is longer: a whole character. */
+/** Extra bytes that show that a log is longer: room for one whole character. */
 const MORE = 4;
 
-/** Failing checks with as many logs as a message may have room for. Throws ProviderError where the provider is away. */
+/** Failing checks with as many logs as can fit into a message. Throws ProviderError if the provider is unavailable. */
 export async function withLogs(repository: OpenRepository, checks: ProviderCheck[]): Promise<FailingCheck[]> {
   const endAt = Date.now() + MAX_MS;
   const shown: FailingCheck[] = [];

@@ -1,4 +1,4 @@
-/** Steps of review loops, one by one: the service's own job of the pull request is held back. */
+/** Single steps of review loops. The service's own job of the pull request is held back. */
 import type { KyselyPlugin } from 'kysely';
 import { sql } from 'kysely';
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
@@ -27,7 +27,7 @@ const MAY = { mayBegin: true };
 const CHANGES = '```sh\necho more >> passes.txt\n```';
 const NO_CHANGE = '```sh\ntrue\n```';
 
-/** A pull request whose loop takes only the steps of the test. */
+/** A pull request whose loop takes only the test's steps. */
 async function newLooped(instructions = CHANGES) {
   const d = await newBound(s);
   const settings = { reviewLoop: { instructions } };
@@ -83,7 +83,7 @@ async function newLooped(instructions = CHANGES) {
         .filter((one: string) => one.startsWith('Addr'));
     },
     passes,
-    /** The pass's run has ended. */
+    /** Waits for the end of the pass's run. */
     async ran() {
       const { run_id: id } = (await passes()).at(-1)!;
       await until('the run has ended', async () => {
@@ -100,7 +100,7 @@ async function newLooped(instructions = CHANGES) {
   return looped;
 }
 
-/** The context with a database whose statement number `at` fails, or is counted. */
+/** The context with a database that fails statement number `at`, or counts statements. */
 function failingAt(at: number): { ctx: Context; count: () => number } {
   let count = 0;
   const plugin: KyselyPlugin = {
@@ -115,7 +115,7 @@ function failingAt(at: number): { ctx: Context; count: () => number } {
 }
 
 describe('a pass', () => {
-  test('begins whole or not at all, whichever statement is the last one', async () => {
+  test('begins completely or not at all, whichever statement fails', async () => {
     const d = await newLooped();
     await d.comment('Please rename this.');
     await d.status('failure');
@@ -132,7 +132,7 @@ describe('a pass', () => {
     expect(await d.loop()).toMatchObject({ status: 'fixing', passCount: 1 });
   });
 
-  test('begins once, of however many looks, at once and late', async () => {
+  test('begins once, however many looks there are, parallel or late', async () => {
     const d = await newLooped();
     await d.status('failure');
     const looked = await d.look();
@@ -156,7 +156,7 @@ describe('a pass', () => {
     expect((await d.passes()).length).toBe(1);
   });
 
-  test('does not begin for what is over when it is decided', async () => {
+  test('does not begin if the loop has changed since the look', async () => {
     const d = await newLooped();
     await d.status('failure');
     const looked = await d.look();
@@ -169,7 +169,7 @@ describe('a pass', () => {
     expect([await d.passes(), (await d.loop()).status]).toEqual([[], 'ready']);
   });
 
-  test('that is lost runs again after 30, 60 and 120 s, with its message; the fourth time is an error', async () => {
+  test('that is lost is retried after 30, 60 and 120 s with its message; the fourth loss is an error', async () => {
     const d = await newLooped(NO_CHANGE);
     await d.status('failure');
     await d.sync();
@@ -180,7 +180,7 @@ describe('a pass', () => {
       const lost = { status: 'failed', error_code: 'worker_lost', error_message: 'gone' } as const;
       await db.updateTable('runs').set(lost).where('id', '=', id).execute();
       await d.sync();
-      // A further look changes nothing.
+      // Another look changes nothing.
       await d.sync();
       const loop = await d.loop();
       const next = (await d.row()).next_look_at!.getTime();
@@ -209,7 +209,7 @@ describe('a pass', () => {
     expect(runs[0].id).toBe((await d.loop()).lastFixRunId);
   });
 
-  test('whose push is refused blocks the loop; once it is pushed the reply comes, and the loop goes on', async () => {
+  test('whose push is refused blocks the loop; after the push, the reply is sent and the loop continues', async () => {
     const d = await newLooped();
     await d.status('success');
     await d.comment('Please rename this.');
@@ -240,7 +240,7 @@ describe('a pass', () => {
     expect((await d.passes())[0]!.settled_at).not.toBeNull();
   });
 
-  test('that a loop was disabled in gets no reply, also once the loop is enabled again', async () => {
+  test('during which the loop was disabled gets no reply, even after the loop is enabled again', async () => {
     const d = await newLooped();
     await d.status('success');
     await d.comment('Please rename this.');
@@ -264,7 +264,7 @@ describe('a pass', () => {
     expect(answered).toEqual([{ reply_sha: null }]);
   });
 
-  test('ends where the organization may begin nothing new, and no other one begins', async () => {
+  test('ends while the organization may begin nothing new, and no other pass begins', async () => {
     const d = await newLooped();
     await d.status('failure');
     await d.sync();
@@ -312,7 +312,7 @@ test('a draft whose loop is disabled while it is marked ready is not merged', as
   expect(await d.pr(d.id)).toMatchObject({ state: 'open', draft: false, reviewLoop: { status: 'disabled' } });
 });
 
-test('a user is heard whose run completed after the pass had failed, however late the look is', async () => {
+test("a user's run that completed after a failed pass restarts the loop, however late the look is", async () => {
   const d = await newLooped('```sh\nexit 3\n```');
   await d.status('failure');
   await d.sync();
@@ -333,7 +333,7 @@ test.each([
   ['resolves', 'resolved', { status: 'waiting_checks', passCount: 1 }],
   ['does not resolve', 'unresolved', { status: 'blocked', blockedReason: 'merge_conflict', passCount: 1 }],
 ])(
-  'an update whose repair %s the conflict is named by it, though no look saw it run',
+  'the loop names the repair of an update that %s the conflict, even if no look saw it run',
   async (_, end, then) => {
     const d = await newLooped();
     await d.edit({ 'a.txt': 'ours\n' });
@@ -363,7 +363,7 @@ test.each([
   },
 );
 
-test('a provider that fails is asked again after 30, 60 and 120 s, then it is an error; a good look ends it', async () => {
+test('a provider that fails is retried after 30, 60 and 120 s, then the loop is in error until a successful look', async () => {
   const d = await newLooped();
   await d.status('success');
   await d.sync();
@@ -389,7 +389,7 @@ test('a provider that fails is asked again after 30, 60 and 120 s, then it is an
   expect(await d.loop()).toMatchObject({ status: 'ready', operationalRetryCount: 0, waitUntil: null });
 });
 
-test('a provider that does not say whether it can be merged is waited for 60 s, and then looked at', async () => {
+test('the loop waits 60 s for a provider that does not say whether it can merge, and then looks again', async () => {
   const d = await newLooped();
   await d.status('success');
   const { db } = s.service.ctx;
@@ -412,7 +412,7 @@ test('a provider that does not say whether it can be merged is waited for 60 s, 
   expect((await unknownFor(61))[0]).toBe('ready');
 });
 
-test('a look that finds nothing new takes nine statements at most, and publishes nothing', async () => {
+test('a look that finds nothing new takes at most nine statements and publishes nothing', async () => {
   const d = await newLooped();
   await d.status('success');
   await d.sync();

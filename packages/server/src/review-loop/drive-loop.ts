@@ -1,7 +1,7 @@
 /**
- * What a review loop does after a look: it reads what its next status depends on, and changes it in one
- * transaction, together with what the status asks for. It reconciles from state, so that a look may come late,
- * twice, or after a restart. What a pass quotes is read before that transaction, where there is to be one.
+ * Drives a review loop after a look. One transaction reads the facts that the next status depends on, and writes
+ * the status together with its act. The loop reconciles from state, so a look may be late, repeated, or after a
+ * restart. If a pass is due, what it quotes is read before that transaction.
  */
 import { sql } from 'kysely';
 import type { Context } from '../context.ts';
@@ -25,7 +25,7 @@ import { writePass } from './store.ts';
 import { readTold } from './told.ts';
 import type { Told } from './told.ts';
 
-/** What follows a step outside of its transaction. */
+/** What follows a step, outside its transaction. */
 type Next = { is: 'rest' } | { is: 'merge' } | { is: 'tell'; points: Point[] };
 
 /** What a worker that was held up has read longer ago is read again. */
@@ -47,7 +47,7 @@ export const driveLoop: LoopDriver = async (looked, { mayBegin }) => {
   if (next.is === 'merge') await mergeByItself(looked);
 };
 
-/** One step of the loop, if the pull request is as it was looked at. `told`: what its next pass quotes. */
+/** One step of the loop, if the pull request has not changed since the look. `told`: what its next pass quotes. */
 const step = async (
   looked: Looked,
   by: Pick<Driving, 'settings' | 'mayBegin'>,
@@ -81,7 +81,7 @@ async function decide(tx: Tx, ctx: Context, { thread, row, loop }: Driving, { lo
   return refusal === null ? step : loopAfterLook(loop, { ...look, refusal });
 }
 
-/** Does what the loop's next status asks for, as far as it is part of the transaction. */
+/** Performs the part of the act that belongs to the transaction. */
 async function begin(
   tx: Tx,
   ctx: Context,
@@ -100,8 +100,8 @@ async function begin(
 }
 
 /**
- * Passes whose outcome is known are over once the loop has left them; of a change once it is pushed, wherever
- * the loop is by then.
+ * A pass whose outcome is known is settled once the loop has left it; a pass with a change is settled once the
+ * change is pushed, whatever the loop's status is by then.
  */
 async function settlePasses(
   tx: Tx,
@@ -118,16 +118,16 @@ async function settlePasses(
   }
 }
 
-/** The run of the pass that begins, or is under way: an update from the base has one once there are conflicts. */
+/** The run of the new or current pass. An update from the base has one only once there are conflicts. */
 function fixRun({ loop }: Driving, { passes }: Facts, { runId }: Begun): LoopChange {
   const id = runId ?? (loop.status === 'fixing' ? passes[0]?.runId : null);
   return id ? { last_fix_run_id: id } : {};
 }
 
-/** After so many seconds nobody waits any longer for the provider to say whether it can be merged. */
+/** How long the loop waits for the provider to say whether the pull request can be merged. */
 const UNKNOWN_SECONDS = 60;
 
-/** A loop that waits for a time is looked at then. */
+/** Schedules a look for the loop's next deadline. */
 function soon({ row, loop }: Driving, { look: { now } }: Facts, change: LoopChange): PullRequestChange {
   const { wait_until: until, unknown_since: since } = { ...loop, ...change };
   const times = [until, since && inSeconds(since, UNKNOWN_SECONDS)]

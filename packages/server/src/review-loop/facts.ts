@@ -1,4 +1,4 @@
-/** What the next status of a locked loop depends on, now. Each look reads it: as few statements as can be. */
+/** The facts that the next status of a locked loop depends on. Every look reads them, with as few statements as possible. */
 import { sql } from 'kysely';
 import type { PullRequestRow, ReviewLoopRow, ReviewPassRow } from '../db/schema.ts';
 import type { Tx } from '../db/transaction.ts';
@@ -19,7 +19,7 @@ export interface Driving {
   row: PullRequestRow;
   loop: ReviewLoopRow;
   settings: EffectiveSettings['reviewLoop'];
-  /** Whether anything new may begin by itself. */
+  /** Whether the loop may start anything new. */
   mayBegin: boolean;
 }
 
@@ -30,7 +30,7 @@ interface EndingPass extends PassEnd {
 export interface Facts {
   look: LoopLook;
   points: Point[];
-  /** Those whose outcome is not dealt with; the newest, in `fixing`, is under way. */
+  /** Those that are not settled, newest first. In `fixing`, the first one is the current pass. */
   passes: EndingPass[];
 }
 
@@ -55,7 +55,7 @@ export async function readFacts(tx: Tx, looked: Looked, at: Driving): Promise<Fa
     pass: current?.outcome ?? null,
     passEndedAt: current?.endedAt ?? null,
     lostRuns: current?.pass.lost_runs ?? 0,
-    // Read once a pass is to begin.
+    // Read only if a pass is due.
     refusal: null,
     mayBegin,
     maxPasses: settings.maxPasses,
@@ -64,7 +64,7 @@ export async function readFacts(tx: Tx, looked: Looked, at: Driving): Promise<Fa
   return { look, points, passes };
 }
 
-/** Now, and when the newest run of a user's message completed since the loop is stuck or its pass has ended. */
+/** The time, and when the newest run of a user's message completed after the loop got stuck or its pass ended. */
 async function timesOf(
   tx: Tx,
   { thread: { thread }, loop }: Driving,
@@ -80,7 +80,7 @@ async function timesOf(
   return { now: rows[0]!.now, userRunCompletedAt: rows[0]!.at };
 }
 
-/** Whether a head that has moved was made by a pass of this loop. */
+/** Whether the head is unchanged or comes from a pass of this loop. */
 async function isOwnHead(tx: Tx, { row, loop }: Driving, passes: Facts['passes']): Promise<boolean> {
   if (row.head_sha === loop.head_sha) return true;
   if (passes.some(({ pass, outcome }) => pass.kind === 'update' && outcome.is === 'changed')) return true;
@@ -94,7 +94,7 @@ async function isOwnHead(tx: Tx, { row, loop }: Driving, passes: Facts['passes']
   return made !== undefined;
 }
 
-/** An update from the base that is under way leads to a push, too. */
+/** A running update from the base also leads to a push. */
 async function pushOf(tx: Tx, { thread: { thread }, row }: Driving): Promise<LoopLook['push']> {
   if (row.push_status !== 'current') return row.push_status;
   const isPending =

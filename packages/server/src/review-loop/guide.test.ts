@@ -1,4 +1,4 @@
-/** Holds the states in the guide on the review loop against the code's, and runs its commands unchanged. */
+/** Compares the guide's table of states with the code's, and runs the guide's commands unchanged. */
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -21,7 +21,7 @@ afterAll(async () => {
   await rm(folder, { recursive: true, force: true });
 });
 
-test("the guide has the code's table of states, row by row", async () => {
+test("the guide has the code's table of states", async () => {
   const rows = (await readFile(GUIDE, 'utf8')).split('\n');
   const first = rows.indexOf('| From | When | To | Also |') + 2;
   const shown = rows.slice(first, rows.indexOf('', first));
@@ -31,7 +31,7 @@ test("the guide has the code's table of states, row by row", async () => {
 });
 
 test.skipIf(missing.length > 0)(
-  `the guide's commands bring a pull request from a failing check to merged${hint}`,
+  `the guide's commands take a pull request from a failing check to the merge${hint}`,
   async () => {
     const { repository } = (
       await s.call('POST', '/api/source-control/scm/repositories', {

@@ -1,8 +1,8 @@
 /**
- * The merge that a loop makes by itself, once it is `finalizing`. In this order: the loop's row names the head
- * that is to be merged; a draft is marked ready; the provider merges, or queues; what it says is written down.
- * A process that dies in between leaves a pull request that is looked at first: whichever look sees the merge
- * seals the thread, and knows by the row that the service asked for it.
+ * The merge by a `finalizing` loop, in this order: the loop's row records the head to merge; a draft is marked ready;
+ * the provider merges or queues the pull request; its answer is stored. If the process dies in between, the next
+ * attempt starts with a look. The look that sees the merge seals the thread, and the row shows that the service
+ * requested the merge.
  */
 import { sql } from 'kysely';
 import type { MergeMethod, ReviewLoopRow } from '../db/schema.ts';
@@ -16,24 +16,24 @@ import { effectiveSettings } from '../settings/index.ts';
 import { isHeld, lockBoth, see } from '../sync/index.ts';
 import type { Looked } from '../sync/index.ts';
 
-/** How long another look may come to another result than the merge. */
+/** How long a look may still disagree with the result of the merge. */
 const PATIENCE_SECONDS = 300;
-/** When it is looked whether an operation of a person is over. */
+/** The time to the next look while an operation of a person is in progress. */
 const HELD_SECONDS = 5;
-/** Refusals whose cause the next look finds. */
+/** Refusals whose cause the next look can find. */
 const LOOKED_AT = ['conflicting', 'head_moved', 'not_open', 'no_changes'];
-/** What ends the job as a failed look does. */
+/** Faults that end the job like a failed look. */
 const FAULTS = ['unavailable', 'access_denied', 'gone'];
 
 interface Begun {
   headSha: string;
   isDraft: boolean;
   method: MergeMethod;
-  /** An earlier attempt may have merged it. */
+  /** An earlier attempt may have merged the pull request. */
   isRepeated: boolean;
 }
 
-/** Merges what a look found green. Throws ProviderError where the provider cannot be asked. */
+/** Merges a pull request that a look found green. Throws ProviderError if the provider cannot be reached. */
 export async function mergeByItself(looked: Looked): Promise<void> {
   const begun = await begin(looked);
   if (!begun) return;
@@ -54,7 +54,7 @@ export async function mergeByItself(looked: Looked): Promise<void> {
   }
 }
 
-/** Null where it is not to be merged now. */
+/** Null if it must not be merged now. */
 async function begin(looked: Looked): Promise<Begun | null> {
   const { ctx, repository, loaded: before } = looked;
   const { reviewLoop: settings } = await effectiveSettings(ctx.db, before.row);
@@ -67,7 +67,7 @@ async function begin(looked: Looked): Promise<Begun | null> {
       return null;
     }
     if (loop.refused_summary?.mergeQueued) {
-      // The queue has dropped it: that is its refusal.
+      // The queue dropped the pull request, which counts as a refusal.
       const refusal = await refusalOf(tx, loaded, loop);
       await changePullRequest(tx, loaded, {}, { merging_sha: null, ...refusal });
       return null;
@@ -79,12 +79,12 @@ async function begin(looked: Looked): Promise<Begun | null> {
   });
 }
 
-/** Writes down how the provider shows it: ready, merged, or open and queued. */
+/** Stores the provider's state of the pull request: ready, merged, or open and queued. */
 async function write(looked: Looked, pull: ProviderPullRequest): Promise<void> {
   await inTurn(looked, async (tx, locked) => {
     const { row, loop } = locked.loaded;
     const { state, draft, mergeQueued } = pull;
-    // Not merged yet, or shown as it was before.
+    // It is not merged yet, or the provider still shows the old state.
     const isToCome = loop?.status === 'finalizing' && state === 'open' && !mergeQueued;
     const summary = row.scm_summary && { ...row.scm_summary, state, draft, mergeQueued };
     const seen = await see(tx, locked, pull, {
@@ -95,9 +95,9 @@ async function write(looked: Looked, pull: ProviderPullRequest): Promise<void> {
   });
 }
 
-/** It was refused, or could not be asked for. */
+/** The merge was refused or could not be requested. */
 async function notMerged(looked: Looked, { isRepeated }: Begun, { fault }: ProviderError): Promise<void> {
-  // It may have merged: only a look can tell.
+  // The merge may have succeeded: only a look can find out.
   if (fault.code === 'unavailable') return;
   await inTurn(looked, async (tx, { loaded }) => {
     const { row, loop } = loaded;
@@ -127,7 +127,7 @@ async function nowOf(tx: Tx): Promise<Date> {
   return rows[0]!.now;
 }
 
-/** The next look is put off as long as it has taken until now, so that looks become fewer. */
+/** The delay of the next look: the time that the merge has taken so far, so that looks become rarer. */
 async function patienceOf(tx: Tx, since: Date): Promise<number> {
   const seconds = Math.ceil(((await nowOf(tx)).getTime() - since.getTime()) / 1_000);
   return Math.min(PATIENCE_SECONDS, Math.max(1, seconds));
@@ -135,7 +135,7 @@ async function patienceOf(tx: Tx, since: Date): Promise<number> {
 
 type Locked = Awaited<ReturnType<typeof lockBoth>>;
 
-/** A transaction with the pull request locked, while the job is this worker's. */
+/** A transaction with the pull request locked, if this worker still owns the job. */
 const inTurn = <T>(
   { ctx, job, loaded }: Looked,
   change: (tx: Tx, locked: Locked) => Promise<T>,

@@ -2,7 +2,7 @@ import type { PullRequestRow, ReviewPassRow, RunRow } from '../db/schema.ts';
 import type { Tx } from '../db/transaction.ts';
 import type { PassOutcome } from '../pull-requests/index.ts';
 
-/** How runs fail through no fault of what they do: they run again. */
+/** Errors of runs that are lost through no fault of their own. Such runs are retried. */
 const LOST: readonly string[] = [
   'sandbox_lost',
   'worker_lost',
@@ -13,13 +13,13 @@ const LOST: readonly string[] = [
 
 export interface PassEnd {
   outcome: PassOutcome;
-  /** Its newest run; null for an update whose conflicts needed none yet. */
+  /** Its newest run; null for an update without a repair so far. */
   runId: string | null;
   /** When that run ended. */
   endedAt: Date | null;
 }
 
-/** What has become of a pass, by its run, or by the update from the base that it is. */
+/** The outcome of a pass, from its run or from its update from the base. */
 export async function passOutcome(tx: Tx, row: PullRequestRow, pass: ReviewPassRow): Promise<PassEnd> {
   if (pass.kind === 'update') {
     const repair = await repairOf(tx, row, pass);

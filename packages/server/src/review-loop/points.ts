@@ -2,7 +2,7 @@ import type { Db } from '../db/database.ts';
 import type { Tx } from '../db/transaction.ts';
 import type { ReviewThread } from '../scm/index.ts';
 
-/** An unresolved review thread whose last comment asks for something that no pass was told of. */
+/** An unresolved review thread whose last comment is in no pass yet. */
 export interface Point {
   reviewThreadId: string;
   commentId: string;
@@ -14,8 +14,8 @@ export interface Point {
 }
 
 /**
- * The points among unresolved review threads: the last comment is by another than the service, who has write
- * access, and newer than the one that the last pass was told of.
+ * The points among unresolved review threads. The last comment is not the service's own, its author has write
+ * access, and it is newer than the comment in the last pass.
  */
 export async function newPoints(
   db: Db | Tx['db'],
@@ -41,7 +41,7 @@ export async function newPoints(
   const toldOf = new Map(told.map((row) => [row.review_thread_id, row]));
   return points.filter(({ reviewThreadId, commentId, commentAt }) => {
     const before = toldOf.get(reviewThreadId);
-    // Where the comment was deleted that a pass was told of, the last one is older.
+    // If the comment in the pass was deleted, the last comment is older.
     return !before || (before.comment_id !== commentId && before.comment_at <= commentAt);
   });
 }

@@ -13,7 +13,7 @@ interface Wanting {
   loaded: LoadedPullRequest;
 }
 
-/** Who works on a pass: the thread's own model, else the settings'. */
+/** The model of a pass, which is the thread's or else the settings', and its agent. */
 export async function passAgent(
   tx: Tx,
   { config }: Pick<Context, 'config'>,
@@ -25,7 +25,7 @@ export async function passAgent(
   return { modelId, agent: agentOf(config, modelId, target), instructions: reviewLoop.instructions };
 }
 
-/** Why no pass can begin in a thread now; null: one can. */
+/** Why no pass can begin in a thread now; null if one can. */
 export async function refusalOf(
   tx: Tx,
   ctx: Pick<Context, 'config'>,

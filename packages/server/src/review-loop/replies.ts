@@ -1,4 +1,4 @@
-/** When the points that a pass was told of get their replies. reply.job.ts makes them. */
+/** When the points of a pass get their replies. reply.job.ts sends them. */
 import { sql } from 'kysely';
 import type { Context } from '../context.ts';
 import type { PullRequestRow } from '../db/schema.ts';
@@ -10,14 +10,14 @@ import { answerPoints } from './store.ts';
 
 type Answered = Pick<PullRequestRow, 'id' | 'org_id' | 'project_id' | 'head_sha'>;
 
-/** What a job that was lost with all its attempts has left is found again after this. */
+/** How often replies without a job are found, after a job has failed in all attempts. */
 const RECONCILE_MS = 60_000;
 const BATCH = 100;
 
-/** Replies to one pull request's threads: one at a time. */
+/** One job at a time replies to the threads of one pull request. */
 export const replyKey = (pullRequestId: string) => `reply:${pullRequestId}`;
 
-/** Has a reply made to each point of a pass whose change is on the branch now, at `head_sha`. */
+/** Requests a reply to each point of a pass whose change is on the branch, at `head_sha`. */
 export async function settleReplies(tx: Tx, passId: string, row: Answered): Promise<void> {
   if ((await answerPoints(tx, passId, row.head_sha)) > 0) await enqueueReplies(tx, row);
 }
@@ -30,7 +30,7 @@ const enqueueReplies = (tx: Tx, row: Omit<Answered, 'head_sha'>): Promise<void> 
     { key: replyKey(row.id), turnOf: row },
   );
 
-/** Enqueues the replies that are due and have no job. Safe in every process at once. */
+/** Enqueues due replies that have no job. Safe to run in every process at once. */
 export function reconcileReplies(ctx: Context): void {
   every(RECONCILE_MS, () => enqueueForgotten(ctx), {
     until: ctx.shutdown,

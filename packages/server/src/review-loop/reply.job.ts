@@ -1,6 +1,6 @@
 /**
- * Replies `Addressed in <commit>.` to the review threads that a pass of a loop was told of, each once: the job
- * looks whether the reply is there before it makes it. One job at a time for each pull request.
+ * Replies `Addressed in <commit>.` once to each review thread in a pass. The job checks whether the reply exists
+ * before it sends it. One job at a time for each pull request.
  */
 import type { Context } from '../context.ts';
 import type { ReviewPointRow } from '../db/schema.ts';
@@ -40,10 +40,10 @@ async function replyToAll(ctx: Context, job: ReplyJob, { row }: LoadedPullReques
   }
 }
 
-/** The next one that waits. Of a loop that was switched off, of a closed pull request, none does any more. */
+/** The next point that waits for a reply. A disabled loop or a closed pull request has none. */
 async function nextPoint(ctx: Context, job: ReplyJob): Promise<ReviewPointRow | undefined> {
   return transaction(ctx, async (tx) => {
-    // A worker that is late makes no reply that another one makes.
+    // A late worker must not repeat the reply of another one.
     await job.fence(tx);
     const found = await findPullRequestById(tx.db, job.payload.pullRequestId);
     if (!found?.loop) return undefined;
@@ -54,7 +54,7 @@ async function nextPoint(ctx: Context, job: ReplyJob): Promise<ReviewPointRow | 
   });
 }
 
-/** A merge, which may have come first, ends the loop but not its replies. */
+/** A merge, which may happen first, ends the loop but not its replies. */
 const isAnswering = ({ row, loop }: LoadedPullRequest): boolean =>
   loop?.enabled === true || (row.state === 'merged' && loop?.disabled_by === 'system');
 
@@ -81,7 +81,7 @@ const settle = (ctx: Context, job: ReplyJob, points: ReviewPointRow[], outcome: 
     for (const point of points) await settlePoint(tx, point, outcome);
   });
 
-/** The provider refuses replies, or was away for a day. */
+/** The provider refuses replies, or was unavailable for a day. */
 async function giveUp(ctx: Context, job: ReplyJob, error: unknown): Promise<void> {
   if (!(error instanceof ProviderError) && !(error instanceof ApiError)) throw error;
   const { pullRequestId } = job.payload;

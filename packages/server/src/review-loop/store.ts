@@ -15,7 +15,7 @@ export async function insertPass(tx: Tx, values: Insertable<ReviewPassesTable>):
   return tx.db.insertInto('review_passes').values(values).returningAll().executeTakeFirstOrThrow();
 }
 
-/** What a pass is told of. */
+/** The points of a pass. */
 export async function insertPoints(tx: Tx, points: Insertable<ReviewPointsTable>[]): Promise<void> {
   if (points.length > 0) await tx.db.insertInto('review_points').values(points).execute();
 }
@@ -24,7 +24,7 @@ export async function writePass(tx: Tx, id: string, columns: Updateable<ReviewPa
   await tx.db.updateTable('review_passes').set(columns).where('id', '=', id).execute();
 }
 
-/** The passes of a loop since it was enabled whose outcome is not dealt with yet, newest first. */
+/** The unsettled passes of a loop since it was enabled, newest first. */
 export async function unsettledPasses(
   db: Db | Tx['db'],
   { id, enabled_at: enabledAt }: Pick<ReviewLoopRow, 'id' | 'enabled_at'>,
@@ -39,7 +39,7 @@ export async function unsettledPasses(
     .execute();
 }
 
-/** Of the points that a pass was told of, those that get a reply with this commit in it. */
+/** Requests replies that name this commit for the points of a pass. Returns their number. */
 export async function answerPoints(tx: Tx, passId: string, commitSha: string): Promise<number> {
   const { numUpdatedRows } = await tx.db
     .updateTable('review_points')
@@ -51,7 +51,7 @@ export async function answerPoints(tx: Tx, passId: string, commitSha: string): P
   return Number(numUpdatedRows);
 }
 
-/** The points of a loop that wait for their reply. */
+/** The points of a loop that wait for a reply. */
 export const listUnanswered = (db: Db | Tx['db'], loopId: string): Promise<ReviewPointRow[]> =>
   db
     .selectFrom('review_points')
@@ -65,7 +65,7 @@ export const listUnanswered = (db: Db | Tx['db'], loopId: string): Promise<Revie
 
 type Point = Pick<ReviewPointRow, 'pass_id' | 'review_thread_id'>;
 
-/** Its reply was made; or it gets none. */
+/** Records that a point's reply was sent, or that it gets none. */
 export async function settlePoint(
   tx: Tx,
   { pass_id: passId, review_thread_id: threadId }: Point,

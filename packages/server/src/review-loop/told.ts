@@ -1,4 +1,4 @@
-/** What a pass is told: read before its transaction, since logs come from the provider. */
+/** The content of a pass. It is read before the pass's transaction, since logs come from the provider. */
 import { effectiveSettings } from '../settings/index.ts';
 import type { Looked } from '../sync/index.ts';
 import { withLogs } from './check-logs.ts';
@@ -6,12 +6,12 @@ import { passText } from './pass-text.ts';
 import type { Point } from './points.ts';
 
 export type Told =
-  /** The base conflicts: it is brought into the branch. What else is wrong waits. */
+  /** The base conflicts and is merged into the branch. Other problems wait. */
   | { kind: 'update' }
-  /** `points`: those that the message has room for. */
+  /** `points`: those that fit into the message. */
   | { kind: 'message'; content: string; instructions: string; points: Point[] };
 
-/** Throws ProviderError where the provider is away. */
+/** Throws ProviderError if the provider is unavailable. */
 export async function readTold(looked: Looked, points: Point[]): Promise<Told> {
   if (looked.pull.mergeable === 'conflicting') return { kind: 'update' };
   const { reviewLoop: settings } = await effectiveSettings(looked.ctx.db, looked.loaded.row);

@@ -105,8 +105,8 @@ async function messagesOf(
 }
 
 /**
- * The thread's last messages before one (null: all), oldest first; the oldest of many are left out. What the
- * service has told an agent counts as a user's.
+ * The thread's last messages before one (null: all), oldest first, without the oldest if there are many. System
+ * messages count as a user's.
  */
 async function historyBefore(
   ctx: Context,

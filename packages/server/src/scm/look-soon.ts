@@ -3,7 +3,7 @@ import type { Tx } from '../db/transaction.ts';
 import { enqueueUnlessWaiting } from '../jobs/enqueue.ts';
 import type { Moved } from './provider.ts';
 
-/** Something moved in a repository: it is looked at soon, once for all that moves alike until then. */
+/** Enqueues a look after a change in a repository: one for all equal changes until then. */
 export const lookSoon = (
   tx: Tx,
   { id, org_id }: Pick<RepositoryRow, 'id' | 'org_id'>,

@@ -7,7 +7,7 @@ interface OpenInstallation {
   at: AtInstallation;
 }
 
-/** The installations of an organization that can be asked, the oldest first. */
+/** The usable installations of an organization, oldest first. */
 export async function openInstallations(ctx: Context, orgId: string): Promise<OpenInstallation[]> {
   const rows = await ctx.db
     .selectFrom('installations')

@@ -77,7 +77,7 @@ export interface ReviewThread {
   isResolved: boolean;
   path: string | null;
   line: number | null;
-  /** The first one, and at least the last fifty. */
+  /** The first comment, and at least the last fifty. */
   comments: {
     id: string;
     author: string;
@@ -124,19 +124,19 @@ export class ProviderError extends Error {
   }
 }
 
-/** What moved in a repository; a field that is undefined says nothing. */
+/** What changed in a repository. An undefined field says nothing. */
 export interface Moved {
-  /** At one pull request alone. */
+  /** One pull request. */
   number?: number;
-  /** At those with this commit as their head. */
+  /** The pull requests with this commit as their head. */
   commitSha?: string;
-  /** At those from or to this branch. */
+  /** The pull requests from or to this branch. */
   branch?: string;
 }
 
 interface WebhookRepository {
   externalId: string;
-  /** Where all is empty, anything may have moved. */
+  /** If empty, anything may have changed. */
   moved: Moved[];
 }
 
@@ -151,7 +151,7 @@ export interface Provider {
     given: string | undefined,
     allowPrivate: boolean,
   ): { baseUrl: string; fault?: never } | { fault: string };
-  /** Where people find an installation's repositories and their issues; null where it has no such pages. */
+  /** The website of an installation's repositories and issues; null if it has none. */
   siteOf(installation: InstallationRow): string | null;
   /** Tries the credential. Throws `access_denied` or `unavailable`. */
   verify(at: AtInstallation): Promise<{ accountLogin: string | null }>;
@@ -202,7 +202,7 @@ export interface Provider {
   /** The newest of each name; null where the credential may not see them. */
   listChecks(at: AtRepository, commitSha: string): Promise<ProviderCheck[] | null>;
   /**
-   * At most `maxBytes` from the end of a check's log, whole characters; null where it is gone, or the
+   * At most `maxBytes` from the end of a check's log, in whole characters; null if the log is gone or the
    * credential may not see it.
    */
   checkLog(at: AtRepository, logId: string, maxBytes: number): Promise<string | null>;
@@ -214,7 +214,7 @@ export interface Provider {
     at: AtRepository,
     number: number,
   ): Promise<{ threads: ReviewThread[]; changesRequested: number } | null>;
-  /** One that is there already may be made again: look first. */
+  /** Not idempotent: check first whether the reply exists. */
   replyToThread(at: AtRepository, number: number, threadId: string, body: string): Promise<void>;
   /** The title of an issue of any repository that the installation sees; null where it sees none. */
   getIssue(
@@ -232,7 +232,7 @@ export interface Provider {
     issue: { fullName: string; number: number },
     body: string,
   ): Promise<void>;
-  /** What a verified delivery says may have changed; null: of no interest. */
+  /** What a verified delivery says may have changed; null if it is irrelevant. */
   readWebhook(
     headers: Record<string, string | string[] | undefined>,
     body: Buffer,

@@ -64,7 +64,7 @@ const codeOf = ({ status, body }: TestAnswer) => [status, body.error?.code, body
 test('a push, a status, a comment and a changed repository have looked at what they concern', async () => {
   const { ctx } = s.service;
   await push('other', { a: 'three\n', b: 'b\n' }, 'main');
-  /** Each has a thread, whose record says what the pull request is. */
+  /** Each has a thread, whose record agrees with the pull request. */
   const records: string[] = [];
   for (const headRef of ['work', 'other']) {
     const { number, headSha, title, body } = await open({ headRef });
@@ -108,11 +108,11 @@ test('a push, a status, a comment and a changed repository have looked at what t
   expect(await lookAtRepository(ctx, { payload: { repositoryId: id }, enqueuedAt })).toBe('all');
   await looked();
   await push('main', { a: 'two\n', b: 'b\n', d: 'd\n' });
-  // The one has the same change as the base; the other one is in conflict with it now.
+  // One has the same change as the base; the other one now conflicts with it.
   expect(await looked()).toEqual([2]);
 });
 
-test('a reply of the service is made once, whichever process makes it', async () => {
+test('a reply of the service is created once, whichever process creates it', async () => {
   await open();
   const { comment } = (await scm('POST', '/pull-requests/1/comments', { body: 'Why?' })).body;
   const { provider, at } = await openRepository(s.service.ctx, id);

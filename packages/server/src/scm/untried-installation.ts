@@ -1,7 +1,7 @@
 import type { InstallationRow } from '../db/schema.ts';
 import { newId } from '../ids.ts';
 
-/** The row before it is stored: what a credential is tried with. */
+/** The row before it is stored, to try its credential. */
 export function untriedInstallation(
   orgId: string,
   { provider, name, baseUrl }: Pick<InstallationRow, 'provider' | 'name'> & { baseUrl: string },

@@ -23,7 +23,7 @@ export async function registerObject(db: Db, object: StoredObject): Promise<void
   await db.insertInto('objects').values(object).execute();
 }
 
-/** Gives the transaction that will commit the object its whole time, unless it is being deleted. */
+/** Renews the object's grace period for the transaction that will commit it, unless it is being deleted. */
 export async function renewObject(db: Db, key: string): Promise<void> {
   await db
     .updateTable('objects')

@@ -84,7 +84,7 @@ export async function stagePack(
   const staged = { packId, objectKey, byteSize: packed.bytes.length, index: packed.index };
   try {
     await faultsMapped(putInTime(ctx, project, staged, packed.bytes));
-    // One that is being deleted is refused at its commit, after what its project is refused for.
+    // An object that is being deleted is refused at its commit, after the project's own refusals.
     await renewObject(ctx.db, objectKey);
   } catch (error) {
     await abandon(ctx, project, staged).catch(() => null);

@@ -7,7 +7,7 @@ import { ProviderError } from '../scm/index.ts';
 
 type Kind = 'pull-request.follow-base' | 'pull-request.comment' | 'pull-request.reply' | 'task.title';
 
-/** After how many seconds a provider that was away is asked again: for a day. */
+/** Delays in seconds before a provider that was unavailable is asked again, for a day. */
 const SECONDS = [5, 30, 120, 300];
 const TRIES = 290;
 
@@ -17,7 +17,7 @@ interface Asked<K extends Kind> {
   key?: string;
 }
 
-/** The end of a job that failed at a provider: another one follows where the provider was away. Else throws. */
+/** Ends a job that failed at a provider. If the provider was unavailable, enqueues a retry; otherwise throws. */
 export async function askLater<K extends Kind>(
   ctx: Context,
   job: Pick<Job<K>, 'fence' | 'payload'>,

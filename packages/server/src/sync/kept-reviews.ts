@@ -1,12 +1,12 @@
 /**
- * Review threads as this process read them last. A loop that rests needs them at each look, and GitHub gives a
- * credential 5,000 reads of them an hour: a thousand loops would take them twelve times over.
+ * A cache of review threads in this process. An idle loop needs them at every look, and GitHub allows a credential
+ * 5,000 such reads per hour: a thousand loops would need twelve times as many.
  */
 import type { Context } from '../context.ts';
 import type { ReviewThread } from '../scm/index.ts';
 
 const MOST = 1_000;
-/** Longer ones are read again; together they take 32 MiB at most. */
+/** Longer ones are not cached. All together take at most 32 MiB. */
 const MOST_CHARACTERS = 16_384;
 
 interface Reviews {
@@ -20,7 +20,7 @@ interface Kept {
 }
 const keptBy = new WeakMap<Context, Map<string, Kept>>();
 
-/** Those of a pull request, if they were read for this mark and within `ms`. */
+/** The reviews of a pull request, if they were read for this mark and within `ms`. */
 export function keptReviews(ctx: Context, id: string, mark: string | null, ms: number): Reviews | null {
   const kept = keptBy.get(ctx)?.get(id);
   return kept && kept.mark === mark && Date.now() - kept.readAt < ms ? kept.reviews : null;

@@ -23,15 +23,15 @@ const REVIEWS_MS = 15 * 60_000;
 type SyncJob = Pick<Job<'pull-request.sync'>, 'fence' | 'payload' | 'signal'>;
 
 interface Sight {
-  /** It is open again, or the branch of an open one is elsewhere than where it was seen last. */
+  /** The pull request was reopened, or it is open and its branch has moved since the last look. */
   isMoved: boolean;
-  /** Null where no review loop is to be driven. */
+  /** Null if there is no review loop to drive. */
   looked: Looked | null;
 }
 
 const NOTHING: Sight = { isMoved: false, looked: null };
 
-/** Reads what the provider says of a pull request and writes it down. Throws ProviderError. */
+/** Reads a pull request from the provider and stores the result. Throws ProviderError. */
 export async function look(ctx: Context, job: SyncJob, repository: OpenRepository): Promise<Sight> {
   const { pullRequestId: id } = job.payload;
   for (let attempt = 1; attempt <= ATTEMPTS; attempt++) {
@@ -100,11 +100,11 @@ interface Summarized {
   summary: ScmSummary;
   checks: ProviderCheck[] | null;
   reviewThreads: ReviewThread[] | null;
-  /** What the reviews were read for. */
+  /** The columns that record for which state the reviews were read. */
   read: PullRequestChange;
 }
 
-/** What responses show of the provider's checks and reviews, and what a review loop needs of them. */
+/** The provider's checks and reviews: the summary for responses, and the details for a review loop. */
 async function summarize(
   { provider, at }: OpenRepository,
   { row, loop }: LoadedPullRequest,
@@ -125,7 +125,7 @@ async function summarize(
   const mark = reviewsMark(row, pull, counted);
   const isReadNow = row.scm_summary === null || !isReadFor(row, mark) || isForResolution(loop);
   const kept = isReadNow ? null : keptReviews(at.ctx, row.id, mark, REVIEWS_MS);
-  // A loop reads the threads themselves, where there are any.
+  // A loop reads the threads themselves, if there are any.
   const isKnown = !isReadNow && (kept !== null || !loop?.enabled || row.scm_summary!.unresolvedCount === 0);
   const found = isKnown ? kept : await provider.listReviewThreads(at, number);
   if (!isKnown && loop?.enabled) keepReviews(at.ctx, row.id, mark, found);
@@ -147,7 +147,7 @@ async function summarize(
   };
 }
 
-/** A thread that is resolved changes nothing else, and it is all that such a loop waits for. */
+/** Such a loop waits only for threads to be resolved, and resolving one changes nothing else. */
 const isForResolution = (loop: LoadedPullRequest['loop']): boolean =>
   loop?.blocked_reason === 'unresolved_comments';
 

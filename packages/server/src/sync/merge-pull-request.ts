@@ -77,7 +77,7 @@ async function record(tx: Tx, target: Merging, { pull }: Merged): Promise<WriteR
     summary ? { scm_summary: { ...summary, mergeQueued: pull.mergeQueued } } : {},
   );
   if (pull.state === 'merged') {
-    // The entry of the loop's merge is there.
+    // The audit log already has the entry of a merge by the loop.
     const isTheirs = !isMergedByLoop(at.loaded, pull);
     const by = { principal: { orgId: target.orgId, actorId: target.mergedBy }, address: target.address };
     if (isTheirs) await audit(tx, by, 'pull_request.merged', target.id);

@@ -41,7 +41,7 @@ export async function hold(tx: Tx, thread: ThreadRow, operationId: string): Prom
   await holdPullRequests(tx, thread.id, operationId);
 }
 
-/** Whether an operation that changes pull requests of a locked thread is under way. */
+/** Whether an operation on pull requests of a locked thread is in progress. */
 export const isHeld = async (
   tx: Tx,
   { pull_request_operation_id: operationId }: ThreadRow,

@@ -66,7 +66,7 @@ const shows = (unresolvedCount: number) =>
     { timeout: 10_000, interval: 50 },
   );
 
-/** A look that has answered may have left another one behind. */
+/** A finished look may have enqueued another one. */
 const quiet = () =>
   until('nothing to be under way', async () => {
     const { rows } = await sql`select from jobs where status = 'active' or run_at <= now()`.execute(
@@ -136,13 +136,13 @@ test('what changes nothing else is read with news of it, on request, and after a
   await shows(0);
 });
 
-test('a loop that rests with unresolved threads has them read no more often', async () => {
+test('an idle loop with unresolved threads does not read them more often', async () => {
   pull.threads[0]!.isResolved = false;
   pull.updatedAt = '2026-01-02T03:04:05Z';
   const passed = { context: 'ci', state: 'success', description: null, url: null };
   github.repositories[0]!.statuses.push({ sha: pull.headSha, ...passed });
   await ok(s.call('PATCH', `${at}/pull-requests/${prId}/review-loop`, { enabled: true }));
-  // Its point leads to no pass: nothing says what the agent is to do.
+  // Its point leads to no pass: there are no instructions for the agent.
   await until('the loop rests', async () => {
     const { reviewLoop } = (await ok(s.call('GET', `${at}/pull-requests/${prId}`))).pullRequest;
     return reviewLoop.blockedReason === 'not_configured';

@@ -14,7 +14,7 @@ export const ENDED = {
   pushing_source_id: null,
 } satisfies PullRequestChange;
 
-/** The source after which runs are still to be named in a commit; null: all are. Others' commits name none. */
+/** Runs after this source still have to be named in a commit; null: all of them. Others' commits name no runs. */
 export const namedIn = (row: PullRequestRow): string | null => row.named_source_id ?? row.head_source_id;
 
 /** The branch holds all that the thread has. */

@@ -61,7 +61,7 @@ export async function see(
   return seen;
 }
 
-/** Whether its review loop asked for the merge that the provider shows. */
+/** Whether the pull request's review loop requested the merge that the provider shows. */
 export const isMergedByLoop = ({ loop }: LoadedPullRequest, { headSha }: ProviderPullRequest): boolean =>
   loop?.merging_sha === headSha;
 

@@ -1,5 +1,5 @@
 /**
- * The job that keeps a pull request in step with its thread: it pushes what is newer, then looks at the
+ * The job that keeps a pull request in sync with its thread: it pushes what is newer, then looks at the
  * provider. One at a time for each pull request. It reads everything again, so that what finds that something
  * may have moved only has to enqueue it; polls find what was forgotten.
  */
@@ -41,7 +41,7 @@ export async function syncPullRequest(ctx: Context, job: SyncJob, driveLoop: Loo
   if (!found) return;
   const { row, loop } = found;
   const may = await mayBegin(ctx, row.org_id, 'sourceControl');
-  // What is under way ends as it would.
+  // Work in progress still ends as usual.
   if (!may && !hasWork(row) && loop?.status !== 'fixing') return;
   try {
     const repository = await openRepository(ctx, row.repository_id);
@@ -75,7 +75,7 @@ async function keepInStep(
   }
 }
 
-/** The pull request and its thread, where anything may be brought in step now. */
+/** The pull request and its thread, where anything may be brought in sync now. */
 async function begin(ctx: Context, job: SyncJob, repository: OpenRepository): Promise<Syncing | null> {
   return transaction(ctx, async (tx) => {
     await job.fence(tx);
@@ -165,7 +165,7 @@ async function tooLarge(at: Syncing, error: unknown): Promise<void> {
 
 const DENIED = 'The source control host refuses the credential, or no installation is left.';
 const GONE = 'The repository is gone.';
-/** What a review loop says of them. */
+/** The faults as a review loop reports them. */
 const LOOP_FAULTS = {
   away: { code: 'unavailable', message: 'The source control host does not answer.' },
   denied: { code: 'access_denied', message: DENIED },
@@ -206,7 +206,7 @@ async function endSync(ctx: Context, job: SyncJob, error: unknown): Promise<void
     const push = change.push_status ?? loaded.row.push_status;
     const loop = thread ? loopAfterFault(loaded.loop, LOOP_FAULTS[fault], { push }) : {};
     const seconds = fault === 'away' ? AWAY_SECONDS : REFUSED_SECONDS;
-    // A loop has times of its own.
+    // A loop has its own retry times.
     const later = loop.wait_until ?? sql<Date>`now() + ${seconds} * interval '1 second'`;
     const next = { next_look_at: thread ? later : null };
     const changed = await changePullRequest(tx, loaded, { ...next, ...change }, loop);

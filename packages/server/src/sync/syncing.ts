@@ -13,21 +13,21 @@ export interface Syncing {
   thread: ThreadRow;
 }
 
-/** What a look read of an open pull request that its thread has. */
+/** What a look read about an open pull request. */
 export interface Looked extends Omit<Syncing, 'row' | 'thread'> {
-  /** As the look has written it down: who finds another version looks again. */
+  /** As the look has stored it. If the version differs later, another look is needed. */
   loaded: LoadedPullRequest;
   /** When its reading began, by this process's clock. */
   readAt: number;
   pull: ProviderPullRequest;
-  /** Null where the credential may not see them. */
+  /** Null if the credential may not see them. */
   checks: ProviderCheck[] | null;
-  /** Unresolved review threads; null where the credential may not see them. */
+  /** Unresolved review threads; null if the credential may not see them. */
   reviewThreads: ReviewThread[] | null;
 }
 
 /**
- * Drives the review loop of an open pull request after each good look; worker.ts hands it over. `mayBegin`: whether
- * anything new may begin by itself.
+ * Drives the review loop of an open pull request after each successful look; worker.ts passes it in. `mayBegin`:
+ * whether the loop may start anything new.
  */
 export type LoopDriver = (looked: Looked, by: { mayBegin: boolean }) => Promise<void>;

@@ -8,7 +8,7 @@ import { publishTask } from '../threads/index.ts';
 import { askLater } from './ask-later.ts';
 import { issueOf } from './names.ts';
 
-/** Gives a task the title of its issue, once, where an installation sees it and no person gave it one. */
+/** Copies the title of an issue to its task once, if an installation can see the issue and no person has set a title. */
 export async function takeIssueTitle(ctx: Context, job: Job<'task.title'>): Promise<void> {
   const row = await ctx.db
     .selectFrom('tasks')
@@ -25,7 +25,7 @@ export async function takeIssueTitle(ctx: Context, job: Job<'task.title'>): Prom
   }
 }
 
-/** Null where no installation sees the issue. Throws where one is away that may see it. */
+/** Null if no installation can see the issue. Throws if one that might see it is unavailable. */
 async function findTitle(ctx: Context, orgId: string, address: string): Promise<string | null> {
   let away: ProviderError | null = null;
   for (const { provider, at } of await openInstallations(ctx, orgId)) {
@@ -36,7 +36,7 @@ async function findTitle(ctx: Context, orgId: string, address: string): Promise<
       if (found) return found.title;
     } catch (error) {
       if (!(error instanceof ProviderError)) throw error;
-      // What refuses the credential, or has no such repository, sees no issue.
+      // A refused credential or an unknown repository means that the issue is not visible.
       if (error.fault.code === 'unavailable') away = error;
     }
   }
@@ -45,7 +45,7 @@ async function findTitle(ctx: Context, orgId: string, address: string): Promise<
 }
 
 async function setTitle(ctx: Context, job: Job<'task.title'>, found: string): Promise<void> {
-  // A title may be as long as an answer: it is cut before its characters are counted.
+  // A title may be as long as a response: it is cut before its characters are counted.
   const characters = Array.from(found.trim().slice(0, 2 * MAX_TITLE));
   const title = characters.slice(0, MAX_TITLE).join('');
   await transaction(ctx, async (tx) => {

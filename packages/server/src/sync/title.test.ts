@@ -1,4 +1,4 @@
-/** A task takes the title of its issue where an installation sees that. */
+/** A task gets the title of its issue if an installation can see the issue. */
 import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest';
 import { expectStatus, newAccount, signedIn, tenant } from '../accounts/callers.fixture.ts';
 import { startGithubStandIn } from '../scm/github/stand-in.fixture.ts';
@@ -56,7 +56,7 @@ const jobs = (taskId: string) =>
 const isOver = (taskId: string) => until('the job is over', async () => (await jobs(taskId)).length === 0);
 const asked = (path: string) => github.seen.filter((request) => request.path.endsWith(path)).length;
 
-test('of GitHub: each thread is told, and nothing is asked again', async () => {
+test('a title from GitHub is published for every thread, and not read again', async () => {
   const address = newIssue('The page is `broken`');
   const thread = await newThread(address);
   expect(thread.tasks[0]).toMatchObject({ identifier: `acme/site#${number}`, title: `acme/site#${number}` });
@@ -71,7 +71,7 @@ test('of GitHub: each thread is told, and nothing is asked again', async () => {
   expect(asked(`/issues/${number}`)).toBe(1);
 });
 
-test("not over a person's, which came first or while GitHub was asked", async () => {
+test("the issue's title does not replace a person's, set before or during the request to GitHub", async () => {
   const address = newIssue('Of GitHub');
   const { task } = await ok(
     s.call('POST', '/api/tasks', { projectId, title: 'Mine', trackerIssueUrl: address }),
@@ -92,14 +92,14 @@ test("not over a person's, which came first or while GitHub was asked", async ()
   });
   const later = await newThread(issue);
   await underWay.promise;
-  // The title that it has, said by a person, is a person's.
+  // A person who sends the current title has set it.
   await ok(s.call('PATCH', `/api/tasks/${later.taskId}`, { title: later.taskIdentifier }));
   goesOn.resolve();
   await isOver(later.taskId);
   expect(await titleOf(later)).toBe(later.taskIdentifier);
 });
 
-test('later where GitHub is away; a deleted task is left alone', async () => {
+test('the title is read later if GitHub is unavailable; a deleted task is skipped', async () => {
   github.trouble = ({ path }) => (path.includes('/issues/') ? '502' : undefined);
   const [kept, gone] = [await newThread(newIssue('Late')), await newThread(newIssue('Never'))];
   for (const { taskId } of [kept, gone])
@@ -120,7 +120,7 @@ test('later where GitHub is away; a deleted task is left alone', async () => {
   await isOver(gone.taskId);
 });
 
-test('no title where no installation sees the issue, or the organization has the built-in one alone', async () => {
+test('the title stays the identifier if no installation can see the issue, or there is only the built-in one', async () => {
   const seen = newIssue('Seen by others');
   const unknown = await newThread(`${github.origin}/acme/site/issues/999999`);
   const elsewhere = await newThread('https://tracker.example.com/acme/site/issues/1');
@@ -140,7 +140,7 @@ test('no title where no installation sees the issue, or the organization has the
   expect(asked(`/issues/${number}`)).toBe(0);
 });
 
-test('a title that is longer than a task may have is cut; a provider that was taken away is not asked', async () => {
+test('a title that is too long for a task is cut; a removed provider is not asked', async () => {
   const long = await newThread(newIssue('🦊'.repeat(600)));
   await expect.poll(() => titleOf(long), { timeout: 10_000 }).toBe('🦊'.repeat(500));
   const { db } = s.service.ctx;

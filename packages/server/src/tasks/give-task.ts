@@ -13,8 +13,9 @@ interface Wanted {
 }
 
 /**
- * The task of a new thread of a project that stays: the one that is named, or the one of an issue, which is
- * made if the project has none. Its `last_thread_index` is the thread's. Null where neither is wanted.
+ * The task of a new thread: the one that is named, or the issue's, which is created if the project has none. Its
+ * `last_thread_index` is the thread's index. Null if the caller names neither. The caller keeps the project from being
+ * deleted.
  */
 export async function giveTask(
   tx: Tx,

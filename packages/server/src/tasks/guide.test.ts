@@ -1,4 +1,4 @@
-/** Runs the commands of the guide on tasks unchanged against a service. */
+/** Runs the commands of the tasks guide unchanged against a service. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { commandsOf, hint, missing, runCommands } from '../guide.fixture.ts';
 import { startTestServer } from '../service.fixture.ts';
@@ -10,7 +10,7 @@ beforeAll(async () => {
 });
 afterAll(() => s?.close());
 
-test.skipIf(missing.length > 0)(`the guide's commands make, change and delete tasks${hint}`, async () => {
+test.skipIf(missing.length > 0)(`the guide's commands create, change and delete tasks${hint}`, async () => {
   const text = await runCommands(commandsOf('tasks.md').join('\n'), { API: `${s.base}/api`, KEY: s.key });
   expect(
     text

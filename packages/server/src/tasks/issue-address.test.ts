@@ -21,7 +21,7 @@ test.each([
   [`${X}/`, 'tracker.example.com'],
 ])('%s is %s', (address, identifier) => expect(identifierOf(address)).toBe(identifier));
 
-describe('one issue', () => {
+describe('the same issue', () => {
   test.each([
     'HTTPS://Tracker.Example.COM/items/a',
     `${X}/items/a/`,
@@ -41,12 +41,12 @@ describe('another issue', () => {
   ])('%s', (address) => expect(issueKey(address)).not.toBe(issueKey(`${X}/items/a`)));
 });
 
-test('an index takes the key of the longest address', () =>
+test('the key of the longest address fits into an index', () =>
   expect(issueKey(`${X}/${'🦊'.repeat(2_000)}`)).toHaveLength(43));
 
 test.each(['ftp://x/1', 'https://me@x/1', 'https:/\\me:p@x', 'javascript:alert(1)', 'x/1', ''])(
   '%s is refused',
   (address) => expect(issueUrlFaults('/url', address).map(({ path }) => path)).toEqual(['/url']),
 );
-test('an address without a user is taken, so is none', () =>
+test('an address without a user is accepted, and so is no address', () =>
   expect([`${X}/?a=b@c`, undefined].flatMap((address) => issueUrlFaults('/url', address))).toEqual([]));

@@ -1,4 +1,4 @@
-/** The address of an issue: which ones are taken, which are the same issue, and how a person names it. */
+/** Addresses of issues: which are accepted, which denote the same issue, and its short name. */
 import { createHash } from 'node:crypto';
 import Type from 'typebox';
 import type { Field } from '../http/errors.ts';
@@ -12,8 +12,8 @@ export const IssueUrl = Type.String({
 });
 
 /**
- * What is wrong with an address: http or https alone, without a user. It is shown, and written into pull
- * requests: no credential may be in it.
+ * What is wrong with an address: it must use http or https and have no user. Responses and pull requests show it, so
+ * it must not contain a credential.
  */
 export function issueUrlFaults(path: string, text: string | undefined): Field[] {
   const url = text === undefined ? undefined : URL.parse(text);
@@ -22,7 +22,7 @@ export function issueUrlFaults(path: string, text: string | undefined): Field[] 
   return isTaken ? [] : [{ path, message: 'must be an http or https address without a user' }];
 }
 
-/** The same for all spellings of an address: case of scheme and host, fragment and last `/` do not count. */
+/** Equal for all spellings of an address: the case of scheme and host, the fragment and trailing slashes do not matter. */
 export function issueKey(address: string): string {
   const { protocol, host, pathname, search } = new URL(address);
   return createHash('sha256')
@@ -30,7 +30,7 @@ export function issueKey(address: string): string {
     .digest('base64url');
 }
 
-/** `owner/name#N` at hosts of repositories, `KEY-N` at trackers that have keys, else the end of the path. */
+/** `owner/name#N` for repository hosts, `KEY-N` for trackers with keys, else the last path segment. */
 export function identifierOf(address: string): string {
   const { pathname, host } = new URL(address);
   const [, repository, number] =
@@ -41,7 +41,7 @@ export function identifierOf(address: string): string {
   return key ?? [...readable(segments.at(-1) ?? host)].slice(0, LAST_SEGMENT).join('');
 }
 
-/** As it was before it was escaped for an address, where that is a text. */
+/** The decoded segment, if it is readable text. */
 function readable(segment: string): string {
   try {
     const text = decodeURIComponent(segment);

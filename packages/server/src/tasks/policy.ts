@@ -1,5 +1,5 @@
 /**
- * Loading a task = being allowed to see it: it is of the caller's organization and of the key's projects, and
+ * Loading a task is authorization: the task belongs to the caller's organization and to the key's projects, and
  * its project is not deleted.
  */
 import type { Db } from '../db/database.ts';
@@ -37,7 +37,7 @@ export async function lockTask(tx: Tx, { principal, params }: Asked): Promise<Lo
   return locked!;
 }
 
-/** As `lockTask`, for a job; undefined where it was deleted meanwhile. */
+/** Like `lockTask`, for a job; undefined if the task was deleted in the meantime. */
 export const lockTaskById = (tx: Tx, id: string): Promise<LockedTask | undefined> => lock(tx, id, null);
 
 /** `orgId`: nothing of another organization is locked, or waited for. */

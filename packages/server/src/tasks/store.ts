@@ -1,4 +1,4 @@
-/** The only writer of `tasks`. Its threads are written by theirs. */
+/** The only writer of `tasks`. The store of threads writes their `task_id`. */
 import { sql } from 'kysely';
 import type { Insertable, Updateable } from 'kysely';
 import type { Db } from '../db/database.ts';
@@ -12,7 +12,7 @@ export type TaskDetails = TaskRow & { status: TaskStatus; thread_ids: string[] }
 
 type NewTask = Insertable<Database['tasks']>;
 
-/** Undefined where the project has a task of that issue. */
+/** Undefined if the project already has a task for the issue. */
 export async function insertTask(tx: Tx, values: NewTask): Promise<TaskRow | undefined> {
   return tx.db
     .insertInto('tasks')
@@ -26,7 +26,7 @@ export async function insertTask(tx: Tx, values: NewTask): Promise<TaskRow | und
 
 const countThread = { last_thread_index: sql<number>`tasks.last_thread_index + 1` };
 
-/** Finds or makes the task of an issue, and counts a new thread of it. Threads at once take turns here. */
+/** Finds or creates the task of an issue, and counts its new thread. Concurrent threads are serialized here. */
 export async function takeTaskOfIssue(tx: Tx, values: NewTask): Promise<TaskRow> {
   return tx.db
     .insertInto('tasks')
@@ -41,7 +41,7 @@ export async function takeTaskOfIssue(tx: Tx, values: NewTask): Promise<TaskRow>
     .executeTakeFirstOrThrow();
 }
 
-/** Counts a new thread of a task; undefined where the project has no such task. */
+/** Counts a new thread of a task; undefined if the project has no such task. */
 export async function takeTask(tx: Tx, projectId: string, id: string): Promise<TaskRow | undefined> {
   return tx.db
     .updateTable('tasks')
@@ -64,7 +64,7 @@ export async function writeTask(
     .execute();
 }
 
-/** Removes a task that no thread has any more. */
+/** Deletes a task that has no threads any more. */
 export async function removeTask(tx: Tx, id: string): Promise<void> {
   await tx.db.deleteFrom('tasks').where('id', '=', id).execute();
 }
@@ -98,7 +98,7 @@ interface Filter {
   status?: TaskStatus | undefined;
 }
 
-/** Tasks of live projects after `after`, newest first. A status that follows is found out task by task. */
+/** Tasks of live projects after `after`, newest first. A derived status is computed for each task. */
 export async function listTasks(
   db: Db,
   filter: Filter,
@@ -114,13 +114,13 @@ export async function listTasks(
   return query.orderBy('tasks.id', 'desc').limit(limit).execute();
 }
 
-/** SQL: the task of the thread `thread`, as its response shows it; null where it has none. */
+/** SQL: the task of the thread `thread`, as its response shows it; null if it has none. */
 export const taskOf = (thread: string) =>
   `case when ${thread}.task_id is not null then (select json_build_object('id', k.id, 'identifier', k.identifier,
     'title', k.title, 'status', task_status(k.id, k.set_status), 'threadIndex', ${thread}.thread_index)
     from tasks k where k.id = ${thread}.task_id) end`;
 
-/** What `taskOf` reads. */
+/** The result of `taskOf`. */
 export type TaskJson = {
   id: string;
   identifier: string;
@@ -129,7 +129,7 @@ export type TaskJson = {
   threadIndex: number;
 } | null;
 
-/** Those of deleted projects, whose threads have lost theirs. */
+/** Purges the tasks of deleted projects, after their threads. */
 export const purgeTasks: Purge = (db, projectIds, limit) =>
   countChanged(
     db,

@@ -27,7 +27,7 @@ const listed = async (query: string): Promise<string[]> =>
   (await ok(s.call('GET', `/api/tasks?limit=200&${query}`))).tasks.map((one: Json) => one.id);
 const issue = () => `https://tracker.example.com/items/${randomUUID()}`;
 
-/** The organization's events while `act` runs, receipts apart. Writes of projects mark begin and end. */
+/** The organization's events while `act` runs, without receipts. Writes of projects mark the start and the end. */
 async function during(act: () => Promise<unknown>): Promise<string[]> {
   const mark = async () =>
     (await s.call('POST', '/api/projects', { name: 'mark' })).headers.get('x-operation-id')!;
@@ -49,7 +49,7 @@ async function during(act: () => Promise<unknown>): Promise<string[]> {
 }
 
 describe('201 and 200', () => {
-  test('a task is made, read, changed and deleted', async () => {
+  test('a task is created, read, changed and deleted', async () => {
     const projectId = await newProject();
     const task = await newTask(projectId);
     expect(task).toEqual({
@@ -83,7 +83,7 @@ describe('201 and 200', () => {
     ]);
   });
 
-  test('numbers are counted in a project and never given again; tasks of issues have none', async () => {
+  test('numbers count in each project and are never reused; tasks of issues have none', async () => {
     const projectId = await newProject();
     const made = await Promise.all(Array.from({ length: 8 }, () => newTask(projectId)));
     const numbers = (from: number, to: number) =>
@@ -95,7 +95,7 @@ describe('201 and 200', () => {
     expect((await newTask(await newProject())).identifier).toBe('T-1');
   });
 
-  test('lists are newest first, by project and by the status that a task has now', async () => {
+  test('lists are newest first, and filter by project and by current status', async () => {
     const projectId = await newProject();
     const [a, b, c] = [await newTask(projectId), await newTask(projectId), await newTask(projectId)];
     await newThread(projectId, { taskId: b.id });
@@ -120,7 +120,7 @@ describe('201 and 200', () => {
 });
 
 describe('the status', () => {
-  test('is what a person set, else done, in_review, in_progress or open, as its threads are', async () => {
+  test('is the one that a person set, else done, in_review, in_progress or open, from the threads', async () => {
     const projectId = await newProject();
     const task = await newTask(projectId);
     const both = async () => {
@@ -153,7 +153,7 @@ describe('the status', () => {
 });
 
 describe('a thread', () => {
-  test('is given its task once, with an index that is never given again', async () => {
+  test('gets its task once, with an index that is never reused', async () => {
     const projectId = await newProject();
     const task = await newTask(projectId, { trackerIssueUrl: issue() });
     const one = await newThread(projectId, { taskId: task.id });
@@ -173,7 +173,7 @@ describe('a thread', () => {
     expect(await refusal(s.call('PATCH', `/api/threads/${none.id}`, { taskId: task.id }))).toBe(
       '400 invalid_request /taskId',
     );
-    // A page has each with its own.
+    // On a page, each thread shows its own task.
     const { threads } = await ok(s.call('GET', `/api/threads?projectId=${projectId}`));
     expect(threads.map((thread: Json) => thread.tasks.map((one: Json) => one.threadIndex))).toEqual([
       [],
@@ -182,7 +182,7 @@ describe('a thread', () => {
     ]);
   });
 
-  test('of an issue finds or makes the task of it: twenty at once make one', async () => {
+  test('of an issue finds or creates its task: twenty concurrent threads create one', async () => {
     const [projectId, other] = [await newProject(), await newProject()];
     const trackerIssueUrl = issue();
     const spellings = ['', '/', '#top', '/#a/'].map(
@@ -213,7 +213,7 @@ describe('a thread', () => {
     ).toBe('409 conflict');
   });
 
-  test('of a task that was deleted has none; the issue gets another', async () => {
+  test('has no task once the task is deleted; the issue gets a new one', async () => {
     const projectId = await newProject();
     const trackerIssueUrl = issue();
     const thread = await newThread(projectId, { trackerIssueUrl });
@@ -230,7 +230,7 @@ describe('a thread', () => {
     expect([again.taskId === thread.taskId, again.tasks[0].threadIndex]).toEqual([false, 1]);
   });
 
-  test('is not made where task and issue do not fit, or the task is not of its project', async () => {
+  test('is refused if the task and the issue do not match, or the task is in another project', async () => {
     const [projectId, other] = [await newProject(), await newProject()];
     const [own, plain, foreign] = [
       await newTask(projectId, { trackerIssueUrl: issue() }),
@@ -247,13 +247,13 @@ describe('a thread', () => {
       expect(await refusal(create({ taskId }))).toBe('404 task_not_found');
     expect((await listed(`projectId=${projectId}`)).length).toBe(2);
     const made = await ok(create({ taskId: own.id, trackerIssueUrl: `${own.trackerIssueUrl}/` }));
-    // Refused threads have used no index.
+    // Refused threads use no index.
     expect(made.thread.tasks[0].threadIndex).toBe(1);
   });
 });
 
 describe('thread.updated', () => {
-  test('comes for each thread of a task whose title or set status changes, or that is deleted', async () => {
+  test('is published for each thread of a task whose title or set status changes, or that is deleted', async () => {
     const projectId = await newProject();
     const task = await newTask(projectId);
     const threads: string[] = [];
@@ -268,7 +268,7 @@ describe('thread.updated', () => {
       [{ title: 'Dig' }, both],
       [{ title: 'Dig' }, []],
       [{ status: null }, []],
-      // What followed is set from now on.
+      // The derived status becomes the set one.
       [{ status: 'in_progress' }, both],
       [{ status: 'done', title: 'Rest' }, both],
       [{ status: 'done' }, []],
@@ -281,7 +281,7 @@ describe('thread.updated', () => {
     expect(await during(() => ok(s.call('DELETE', `/api/tasks/${task.id}`)))).toEqual(both);
   });
 
-  test('does not come for a status that follows by itself', async () => {
+  test('is not published for a derived status', async () => {
     const projectId = await newProject();
     const task = await newTask(projectId);
     const { id } = await newThread(projectId, { taskId: task.id });
@@ -314,7 +314,7 @@ describe('400', () => {
 });
 
 describe('404', () => {
-  test('what belongs to other projects or organizations is not there', async () => {
+  test('tasks of other projects or organizations are not found', async () => {
     const cookie = await signedIn(s);
     const [mine, other] = [await newProject(), await newProject()];
     const [own, hidden] = [await newTask(mine), await newTask(other)];
@@ -364,7 +364,7 @@ describe('404', () => {
   });
 });
 
-test('a task is made once for one key', async () => {
+test('a repeated key creates one task', async () => {
   const [projectId, idem] = [await newProject(), randomUUID()];
   const body = { projectId, title: 'Once', trackerIssueUrl: issue() };
   const [first, again] = [

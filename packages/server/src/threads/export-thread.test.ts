@@ -30,7 +30,7 @@ async function connect(): Promise<pg.Client> {
   return made;
 }
 
-/** A thread of `runs` turns, each with a question, an answer of that many bytes, two tools and a checkpoint. */
+/** A thread with `runs` turns. Each has a question, an answer of that many bytes, two tools and a checkpoint. */
 async function talk(runs: number, bytes: number, known?: string): Promise<string> {
   const thread = known ?? (await newThread(s));
   const id = (prefix: string, n: string) =>
@@ -81,7 +81,7 @@ async function listed(path: string, plural: string): Promise<{ id: string }[]> {
 }
 
 describe('200', () => {
-  test('JSON has all that a thread has, as its own operations show it, oldest first', async () => {
+  test('JSON has everything in a thread, in the format of its own operations, oldest first', async () => {
     const thread = await talk(3, 64);
     const at = `/api/threads/${thread}`;
     const closed = await record(s.service.ctx, thread, { state: 'closed', body: 'First.' });
@@ -115,7 +115,7 @@ describe('200', () => {
     expect((await s.call('GET', pathOf(thread))).body).toEqual(answer.body);
   });
 
-  test('Markdown has the messages with their times, and the tools after the answer that they led to', async () => {
+  test('Markdown has the messages with their times, and the tools after their answer', async () => {
     const thread = await talk(2, 32);
     await ok(s.call('PATCH', `/api/threads/${thread}`, { title: 'Two\nlines' }));
     const { messages } = (await ok(s.call('GET', pathOf(thread)))).export;
@@ -152,7 +152,7 @@ ${second!.content}
   });
 });
 
-test('404 for a thread that is not there, and 400 for a format that there is not', async () => {
+test('404 for an unknown thread, and 400 for an unknown format', async () => {
   expect((await s.call('GET', pathOf('thr_01k9x3v5e8f7arh2m4t6w8y0zb'))).body.error.code).toBe(
     'thread_not_found',
   );
@@ -164,13 +164,13 @@ test('404 for a thread that is not there, and 400 for a format that there is not
     expect((await s.call('GET', `/api/threads/x/export?${query!}`)).body.error.fields[0].path).toBe(path);
 });
 
-/** An answer whose body nobody reads yet. */
+/** A response whose body is not read yet. */
 const begin = (path: string) =>
   new Promise<IncomingMessage>((resolve, reject) => {
     get(s.base + path, { headers: { 'x-api-key': s.key } }, resolve).on('error', reject);
   });
 
-/** The service's connections that hold a transaction, as words. */
+/** The states of the service's connections that hold a transaction. */
 async function transactions(): Promise<string[]> {
   const { rows } = await client.query<{ wait_event_type: string | null }>(
     `select wait_event_type from pg_stat_activity
@@ -181,14 +181,14 @@ async function transactions(): Promise<string[]> {
 
 const prefix = () => join(s.service.ctx.config.dataDir, 'spool-');
 
-/** How long the file is that an answer is being written to. */
+/** The size of the file to which a response is being written. */
 function spooled(): number {
   for (const fd of readdirSync('/proc/self/fd')) {
     const path = `/proc/self/fd/${fd}`;
     try {
       if (readlinkSync(path).startsWith(prefix())) return statSync(path).size;
     } catch {
-      // One that was just closed.
+      // It was just closed.
     }
   }
   return 0;
@@ -210,7 +210,7 @@ describe('of a long thread', () => {
     },
   );
 
-  test.each(['json', 'markdown'])('of what is read for %s, little is not yet in the file', async (format) => {
+  test.each(['json', 'markdown'])('for %s, little of what is read is not yet in the file', async (format) => {
     const thread = await talk(200, 64 * 1024);
     let [read, most] = [0, 0];
     const { query } = pg.Client.prototype as { query: (...args: unknown[]) => unknown };
@@ -230,7 +230,7 @@ describe('of a long thread', () => {
     expect(most).toBeLessThan(3 * MIB);
   });
 
-  test('an organization has eight that are not taken yet', async () => {
+  test('an organization has at most eight that are not downloaded yet', async () => {
     const thread = await talk(48, 256 * 1024);
     const { cookie } = await tenant(s);
     const other = { cookie };
@@ -248,7 +248,7 @@ describe('of a long thread', () => {
     for (const answer of begun) answer.destroy();
   });
 
-  test('reading ends when the caller has gone', async () => {
+  test('the read stops when the caller disconnects', async () => {
     const thread = await talk(3, 64);
     const [messages, checkpoints] = [await lock('messages'), await lock('checkpoints')];
     try {
@@ -256,7 +256,7 @@ describe('of a long thread', () => {
       await vi.waitFor(async () => expect(await transactions()).toEqual(['Lock']), { timeout: 10_000 });
       request.destroy();
       await messages.end();
-      // What goes on would wait for the checkpoints.
+      // A read that continued would wait for the checkpoints.
       await vi.waitFor(async () => expect(await transactions()).toEqual([]), { timeout: 10_000 });
       expect(leftFiles()).toEqual([]);
     } finally {

@@ -66,7 +66,7 @@ export const exportThread = read({
 type Snapshot = Tx['db'];
 type Texts = AsyncGenerator<string>;
 
-/** One snapshot, so that the parts agree; it ends before the caller reads. */
+/** One snapshot, so that the parts are consistent. It ends before the caller reads. */
 async function readOut({ ctx, principal, signal }: Call, textsOf: (db: Snapshot) => Texts) {
   const close = await open.take(principal.orgId, signal);
   try {
@@ -152,13 +152,13 @@ const toolsOf = (db: Snapshot, threadId: string) =>
   );
 
 interface ToolLine {
-  /** Of the message that they follow. */
+  /** The sequence of the message that they follow. */
   sequence: number;
   id: string;
   title: string;
   status: string;
 }
-/** The tools of the run of each assistant's message, in the order of the messages. */
+/** The tools of the run of each assistant message, in the order of the messages. */
 const toolLinesOf = (db: Snapshot, threadId: string) =>
   inPages<ToolLine>(
     db,
@@ -182,8 +182,8 @@ const PAGE_ROWS = 500;
 const PAGE_BYTES = 1024 * 1024;
 
 /**
- * Rows page by page, of which memory holds one: at most PAGE_BYTES, or the longest row. `after` selects what follows
- * a row in this order, with the `bytes` of its long columns.
+ * Rows page by page. Memory holds one page: at most PAGE_BYTES, or the longest row. `after` selects the rows after a
+ * row in this order, with the `bytes` of their long columns.
  */
 async function* inPages<Row>(
   db: Snapshot,

@@ -14,7 +14,7 @@ afterAll(async () => {
   await s?.close();
 });
 
-/** An organization of its own, with its calls. */
+/** A separate organization, with its calls. */
 async function newCaller() {
   const { cookie } = await tenant(s);
   const { key, account } = await newAccount(s, cookie);
@@ -32,7 +32,7 @@ async function newCaller() {
 type Caller = Awaited<ReturnType<typeof newCaller>>;
 
 describe('200', () => {
-  test('by task, by who made them, by a part of the title, and by all filters together', async () => {
+  test('by task, by creator, by text in the title, and by all filters together', async () => {
     const { cookie, account, call, newProject, newThread, found } = await newCaller();
     const me = (await s.call('GET', '/api/session', undefined, { cookie })).body.user.id as string;
     const [project, other] = [await newProject(), await newProject()];
@@ -103,7 +103,7 @@ describe('200', () => {
     const states = {
       none: await withStates(caller),
       open: await withStates(caller, 'merged', 'open'),
-      /** The open one is primary, although it is not the newest. */
+      /** The open one is primary, even though it is not the newest. */
       older: await withStates(caller, 'open', 'closed'),
       closed: await withStates(caller, 'merged', 'closed'),
       merged: await withStates(caller, 'closed', 'merged'),
@@ -123,7 +123,7 @@ describe('200', () => {
     expect(await caller.found({ repositoryId, pullRequestState: 'closed' })).toEqual([]);
   });
 
-  test('an open one that went to another thread is primary where there is no other that is open', async () => {
+  test('an open one that was transferred to another thread is primary if no other one is open', async () => {
     const caller = await newCaller();
     const { thread } = await withStates(caller);
     await record(s.service.ctx, thread, { transferred_at: new Date() });
@@ -132,7 +132,7 @@ describe('200', () => {
     expect(await caller.found({ pullRequestState: 'merged' })).toEqual([]);
   });
 
-  test('a key with projects sees the threads of these, whatever it filters by', async () => {
+  test('a restricted key sees only the threads of its projects, whatever the filters', async () => {
     const caller = await newCaller();
     const { thread, project, repositoryId } = await withStates(caller, 'open');
     const { thread: hidden, repositoryId: other } = await withStates(caller, 'open');
@@ -148,7 +148,7 @@ describe('200', () => {
   });
 });
 
-/** A thread of a project of its own that has had pull requests of these states, the oldest first. */
+/** A thread in its own project, with pull requests of these states, oldest first. */
 async function withStates(caller: Caller, ...states: ('open' | 'closed' | 'merged')[]) {
   const project = await caller.newProject();
   const thread = await caller.newThread(project, 't');
@@ -182,7 +182,7 @@ describe('400', () => {
     expect([status, body.error.fields]).toMatchObject([400, [{ path }]]);
   });
 
-  test('a cursor belongs to its filters, in any order of them', async () => {
+  test('a cursor is valid only with its filters, in any order', async () => {
     const { newProject, newThread, list } = await newCaller();
     const projectId = await newProject();
     for (let i = 0; i < 3; i++) await newThread(projectId, `Paged ${i}`);
@@ -196,7 +196,7 @@ describe('400', () => {
   });
 });
 
-test('404 for a project that is not there, whatever else is asked', async () => {
+test('404 for an unknown project, whatever the other filters', async () => {
   for (const more of ['', '&query=beta', '&automationId=aut_x'])
     expect((await s.call('GET', `/api/threads?projectId=${newId('prj')}${more}`)).body.error.code).toBe(
       'project_not_found',

@@ -74,7 +74,7 @@ interface Work {
   pendingApprovals: string[];
 }
 
-/** A thread with the facts of its response about its run, its open questions and its task. */
+/** A thread with the data of its response about its run, its open questions and its task. */
 export interface ThreadDetails extends Work {
   thread: ThreadFields;
   task: TaskJson;

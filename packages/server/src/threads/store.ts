@@ -30,8 +30,8 @@ export async function writeThread(
 }
 
 /**
- * Writes columns of all threads of a task as a change that is published; returns those that are not deleted. One
- * statement, however many they are. Rows are locked in the order of their ids.
+ * Writes columns of all threads of a task as a published change. Returns the threads that are not deleted. It is one
+ * statement, however many threads there are. Rows are locked in the order of their ids.
  */
 export async function writeThreadsOfTask(
   tx: Tx,

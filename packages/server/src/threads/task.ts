@@ -1,4 +1,4 @@
-/** What a change of a task means for its threads. The task is locked: it gets no further ones meanwhile. */
+/** The effects of a task's change on its threads. The task is locked, so it gets no new threads in the meantime. */
 import { appendEvent } from '../db/transaction.ts';
 import type { EventScope, Tx } from '../db/transaction.ts';
 import { writeThreadsOfTask } from './store.ts';
@@ -8,7 +8,7 @@ export async function publishTask(tx: Tx, scope: EventScope, taskId: string): Pr
   await change(tx, scope, taskId, {});
 }
 
-/** Takes a task from its threads; publishes `thread.updated` for each. */
+/** Removes a task from its threads; publishes `thread.updated` for each. */
 export async function leaveTask(tx: Tx, scope: EventScope, taskId: string): Promise<void> {
   await change(tx, scope, taskId, { task_id: null, thread_index: null });
 }

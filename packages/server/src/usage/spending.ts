@@ -50,7 +50,7 @@ export async function readLimits(db: Db | Tx['db'], runId: string) {
   return row ? { ...row, limits: limitsIn(row) } : null;
 }
 
-/** The same limits of a thread, before a run. */
+/** The same limits for a thread, before a run. */
 export async function readThreadLimits(db: Db | Tx['db'], threadId: string) {
   const row = await db
     .selectFrom('threads as t')

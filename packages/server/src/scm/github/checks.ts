@@ -119,8 +119,8 @@ export const checkLog: Provider['checkLog'] = (at, logId, maxBytes) =>
   });
 
 /**
- * GitHub points to another host, whose address lets itself in: it gets no credential. What that host fails in
- * says nothing about GitHub.
+ * GitHub redirects to another host with a signed address, which gets no credential. A failure of that host says
+ * nothing about GitHub.
  */
 async function jobLog(
   { ctx }: AtRepository,

@@ -11,9 +11,9 @@ const CONNECT_MS = 10_000;
 const LIMIT_MS = 20_000;
 const MAX_ANSWER = 32 * 1024 * 1024;
 const MAX_REDIRECTS = 3;
-/** Longer ones are asked for in part. */
+/** For longer texts, only the end is requested. */
 const LONG_TEXT = 1024 * 1024;
-/** Of a text whose end alone is kept. */
+/** The limit of a text of which only the end is kept. */
 const MAX_TEXT = 1024 * 1024 * 1024;
 /** What is kept of answers with an ETag: of each up to, and of all together. */
 const MAX_KEPT = 512 * 1024;
@@ -136,8 +136,8 @@ function answerOf(status: number, headers: [string, string][], body: Buffer): Re
 
 /**
  * The end of a text at an address that GitHub named, without any credential: at public addresses, unless
- * private ones are allowed. Of a long text only its end is asked for; a host that does not know parts sends all
- * of it, of which no more than the end is kept.
+ * private ones are allowed. For a long text, only its end is requested. A host without support for ranges sends all
+ * of it, and only the end is kept.
  */
 export async function fetchEnd(
   address: string,
@@ -149,7 +149,7 @@ export async function fetchEnd(
       dispatcher: dispatcherFor(allowPrivate),
       redirect: 'error',
       signal,
-      // What is packed has no parts.
+      // A compressed response has no ranges.
       headers: { 'accept-encoding': 'identity', ...headers },
     });
     if (!answer.ok) throw new Error(`a log was answered with ${answer.status}`);
@@ -163,7 +163,7 @@ export async function fetchEnd(
 }
 
 async function readEnd(answer: UndiciResponse, maxBytes: number): Promise<string> {
-  // A byte more shows where a character is cut.
+  // One byte more shows whether a character is cut.
   const kept = maxBytes + 1;
   let end: Uint8Array = new Uint8Array();
   let size = 0;
@@ -171,7 +171,7 @@ async function readEnd(answer: UndiciResponse, maxBytes: number): Promise<string
     const bytes = chunk as Uint8Array;
     size += bytes.length;
     if (size > MAX_TEXT) throw new Error('the log is too long');
-    // Most chunks are longer than what is kept of them.
+    // Most chunks are longer than the part that is kept.
     end = bytes.length > kept ? bytes.subarray(-kept) : Buffer.concat([end, bytes]).subarray(-kept);
   }
   return endOf(Buffer.from(end), maxBytes);

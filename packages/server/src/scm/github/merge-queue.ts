@@ -29,7 +29,7 @@ const withoutQueue = new Map<string, number>();
 const keyOf = ({ repository, installation }: AtRepository, { baseRef }: { baseRef: string }): string =>
   `${installation.id} ${repository.id} ${baseRef}`;
 
-/** The branch turned out to have one. */
+/** Forgets that the branch has no queue, after it turned out to have one. */
 export const expectQueue = (at: AtRepository, pull: { baseRef: string }): boolean =>
   withoutQueue.delete(keyOf(at, pull));
 

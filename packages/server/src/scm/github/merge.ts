@@ -79,7 +79,7 @@ async function enqueue({ at, connection, before }: Refused): Promise<ProviderPul
   try {
     await connection.octokit.graphql(ENQUEUE, { id, head: open.headSha });
   } catch (error) {
-    // One that is in the queue is not taken again.
+    // GitHub refuses a pull request that is already in the queue.
     const isRefused = faultOf(error).fault.code === 'unsupported';
     if (!isRefused || !(await isInMergeQueue(at, connection, open))) throw error;
   }

@@ -267,7 +267,7 @@ describe('merging', () => {
 
   test('where the branch has a queue, it is queued, and seen there', async () => {
     const { number } = await openPull();
-    // The branch is believed to have none for some time.
+    // For some time, the branch is assumed to have none.
     expect(await provider.getPullRequest(at, number)).toMatchObject({ mergeQueued: false });
     repository.queues.add('main');
     const queued = await provider.mergePullRequest(at, number, { method: 'squash' });
@@ -319,13 +319,13 @@ describe('checks and reviews', () => {
       return long;
     };
 
-    test('only the end is asked for', async () => {
+    test('only the end is requested', async () => {
       const log = of({});
       expect(await provider.checkLog(at, 'job:7', 10)).toBe('...the end');
       expect(log.sent).toBeLessThan(10 * 1024 * 1024);
     });
 
-    test('no more than the end is kept, where its host sends all of it, and the process goes on meanwhile', async () => {
+    test('only the end is kept if the host sends all of it, and the process is not blocked', async () => {
       const log = of({ knowsParts: false, size: 200 * 1024 * 1024 });
       const before = process.memoryUsage().arrayBuffers;
       let most = 0;
@@ -341,7 +341,7 @@ describe('checks and reviews', () => {
       expect(looks).toBeGreaterThan(5);
     });
 
-    test('which is gone, hidden or out of reach there is none; where GitHub is away that is the fault', async () => {
+    test('that is gone, hidden or unreachable nothing is returned; if GitHub is unavailable, that is a fault', async () => {
       expect(await provider.checkLog(at, 'job:8', 10)).toBeNull();
       of({});
       github.trouble = ({ path }) => (path.startsWith('/logs/') ? '502' : undefined);

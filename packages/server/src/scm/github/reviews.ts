@@ -8,7 +8,7 @@ import { plainText } from './repositories.ts';
 
 /** Pages of 100 threads. */
 const MAX_PAGES = 20;
-/** Of comments, all together: who may comment could fill the memory. No further page is read then. */
+/** The limit of all comments together: commenters could otherwise fill the memory. Then no further page is read. */
 const MAX_CHARACTERS = 16 * 1024 * 1024;
 const WRITERS = new Set(['OWNER', 'MEMBER', 'COLLABORATOR']);
 
@@ -117,7 +117,7 @@ const threadOf = (thread: Pull['reviewThreads']['nodes'][number]): ReviewThread 
   })),
 });
 
-/** The one that opened the thread, and its last ones. */
+/** The comment that opened the thread, and the last ones. */
 function commentsOf({ opened, comments }: Pull['reviewThreads']['nodes'][number]): Comment[] {
   const [first] = opened.nodes;
   return first && comments.nodes[0]?.id !== first.id ? [first, ...comments.nodes] : comments.nodes;

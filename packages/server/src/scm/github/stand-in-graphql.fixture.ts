@@ -2,7 +2,7 @@
 import type { Actor, Answer } from './stand-in-rest.fixture.ts';
 import type { StandInPull, StandInRepository, StandInThread } from './stand-in-repository.fixture.ts';
 
-/** As the document asks for. */
+/** In the shape that the document requests. */
 const LAST_COMMENTS = 50;
 
 type Variables = Record<string, unknown>;

@@ -1,14 +1,14 @@
-/** The host of the logs: a store of files, where a log may be too long for a string. */
+/** The host of the logs: a file store, where a log may be too long for a string. */
 import type { ServerResponse } from 'node:http';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 
 export interface LongLog {
   size: number;
-  /** How it ends, in ASCII; dots are before it. */
+  /** The end of the log, in ASCII. Dots precede it. */
   end: string;
   knowsParts: boolean;
-  /** How many bytes were asked of it. */
+  /** The number of bytes that were requested from it. */
   sent: number;
 }
 
@@ -27,7 +27,7 @@ export async function sendLog(
   const from = Number(part?.[1] ?? 0);
   if (log.knowsParts) response.setHeader('content-length', log.size - from);
   response.statusCode = part ? 206 : 200;
-  // Who has the end of it hangs up.
+  // A client that has the end disconnects.
   await pipeline(Readable.from(bytesOf(log, from)), response).catch(() => undefined);
 }
 

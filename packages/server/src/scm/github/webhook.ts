@@ -52,13 +52,13 @@ function payloadOf(headers: Record<string, unknown>, body: Buffer): Record<strin
   }
 }
 
-/** An issue, or a tag. */
+/** Whether a delivery is about an issue or a tag. */
 function isOfNoPull({ issue, ref, ref_type: type }: Record<string, unknown>): boolean {
   const isIssue = issue !== undefined && !(issue as Value)?.['pull_request'];
   return isIssue || type === 'tag' || (typeof ref === 'string' && ref.startsWith('refs/tags/'));
 }
 
-/** The pull requests that it names, else those of its commit or branch. */
+/** The pull requests that a delivery names, else those of its commit or branch. */
 function movedIn(payload: Record<string, unknown>): Moved[] {
   const checked = (payload['check_run'] ?? payload['check_suite'] ?? payload['workflow_run']) as Value;
   const several = Array.isArray(checked?.['pull_requests']) ? (checked['pull_requests'] as Value[]) : [];
@@ -68,7 +68,7 @@ function movedIn(payload: Record<string, unknown>): Moved[] {
     ...several.slice(0, MAX_NUMBERS).map((one) => one?.['number']),
   ].filter((one): one is number => Number.isSafeInteger(one) && (one as number) > 0);
   if (numbers.length) return numbers.map((number) => ({ number }));
-  // A check of a pull request from elsewhere names none, and a status never does.
+  // A check of a pull request from a fork names none, and a status never does.
   const commitSha = checked?.['head_sha'] ?? payload['sha'];
   if (typeof commitSha === 'string' && isCommitId(commitSha)) return [{ commitSha }];
   const branch = branchIn(payload);

@@ -112,7 +112,7 @@ export async function replyToThread(
   body: string,
 ): Promise<void> {
   await transaction(ctx, async (tx) => {
-    // One after the other: a reply that another process makes meanwhile is seen.
+    // Serialized, so that a reply by another process is seen.
     await loadPull(tx.db, repository.id, number, 'update');
     const comments = await tx.db
       .selectFrom('local_comments')

@@ -19,8 +19,8 @@ const findLocal = (ctx: Context, id: string): Promise<RepositoryRow | undefined>
     .executeTakeFirst();
 
 /**
- * Which pull requests something may have moved at. In a repository of ours they follow their branches first,
- * and it is those whose records say something else: each push would have a thousand others looked at.
+ * The pull requests that a change in a repository may concern. In a hosted repository they first follow their branches;
+ * then only those that differ from their records are looked at. Otherwise each push would look at a thousand others.
  */
 export async function lookAtRepository(
   ctx: Context,
@@ -34,11 +34,11 @@ export async function lookAtRepository(
   if (!repository) return 'all';
   await refreshLocalPullRequests(ctx, repository);
   await maintainSoon(ctx, repository);
-  // Its settings decide what is required of all.
+  // The repository's settings affect all pull requests.
   return repository.updated_at >= enqueuedAt ? 'all' : numbersOf(ctx, repositoryId, isUnlikeRecord);
 }
 
-/** Of open and closed pull requests that threads have. */
+/** The numbers of open and closed pull requests of threads. */
 async function numbersOf(ctx: Context, repositoryId: string, which: RawBuilder<unknown>): Promise<number[]> {
   const { rows } = await sql<{ number: number }>`
     select distinct p.number from pull_requests p

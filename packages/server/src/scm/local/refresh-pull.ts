@@ -30,7 +30,7 @@ export async function readTips(folder: string): Promise<Tips> {
   return new Map(lines.map((line) => [line.slice(41), line.slice(0, 40)]));
 }
 
-/** The same of one pull request alone. */
+/** The same for a single pull request. */
 export const readTipsOf = (
   folder: string,
   row: Pick<LocalPullRequestRow, 'repository_id' | 'number' | 'head_ref' | 'base_ref'>,
