@@ -227,7 +227,7 @@ async function openLooped(
     /** Waits until the pull request has these fields. */
     async shows(fields: Json): Promise<Body> {
       await vi.waitFor(async () => expect(await now()).toMatchObject(fields), {
-        timeout: 25_000,
+        timeout: 60_000,
         interval: 50,
       });
       return now();

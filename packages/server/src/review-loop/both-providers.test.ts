@@ -1,5 +1,5 @@
 /** The review loop with both providers. */
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { sql } from 'kysely';
 import { transaction } from '../db/transaction.ts';
 import { newId } from '../ids.ts';
@@ -9,6 +9,9 @@ import { BREAK_NAMES, PROVIDERS, startWorld } from './both-providers.fixture.ts'
 import type { Looped, World } from './both-providers.fixture.ts';
 import { settleReplies } from './replies.ts';
 import { insertPass, insertPoints } from './store.ts';
+
+// Passes of many pull requests run at the same time.
+vi.setConfig({ testTimeout: 120_000 });
 
 let w: World;
 beforeAll(async () => {
