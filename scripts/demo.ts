@@ -17,7 +17,7 @@ const HELP = `npm run demo [-- options]
 Starts Headrace on a data folder of its own and drives its main job over HTTP: imports examples/workshop, lets two threads edit it at
 once, previews and applies both drafts, settles a conflict, builds the head, checks the artifact, and replays every event. Then it
 makes a git repository, pushes the workshop to it, and merges the pull request of a thread. The checks of a second one fail: its
-review loop mends it, and merges it once they are green.
+review loop fixes it, and merges it once they are green.
 
   --keep    keep the service running afterwards, until Ctrl-C
   --fresh   remove the data of earlier demos first

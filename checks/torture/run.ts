@@ -110,7 +110,7 @@ const scratch = mkdtempSync(join(folder(), 'headrace-torture-'));
 process.env.NODE_COMPILE_CACHE = join(scratch, 'modules');
 execFileSync(process.execPath, [MAIN, '--help'], { stdio: 'ignore', timeout: 60_000 });
 type Ends = (() => Promise<void> | void)[];
-/** Of the parts that run. */
+/** The seconds of the parts that run. */
 const running = new Set<Ends>();
 
 async function cleanUp(ends: Ends): Promise<void> {

@@ -22,7 +22,7 @@ export interface Story {
 export interface RepositoryOutcome {
   repositoryId: string;
   pullRequest: string;
-  /** The folder that the repository was cloned to. */
+  /** The folder of the clone. */
   clone: string;
 }
 

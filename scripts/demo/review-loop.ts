@@ -1,4 +1,4 @@
-/** A pull request that nobody watches: its checks fail, the review loop has the agent mend it, and merges it. */
+/** An unattended pull request: its checks fail, the review loop has the agent fix it, and merges it. */
 import { execFile } from 'node:child_process';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -10,11 +10,11 @@ import type { Answer, Story } from './repository.ts';
 
 const PATH = 'shared/fines.js';
 const RIGHT = 'Math.min(LATE_FINE_CAP_CENTS, days * CENTS_PER_LATE_DAY)';
-/** What the change forgets: fines have a cap. */
+/** The change's mistake: fines have a cap. */
 const WRONG = 'days * CENTS_PER_LATE_DAY';
 const TITLE = 'Fines without a cap';
 const TESTS = 'tests/shared-lending.test.js';
-/** What the agent of each pass is asked to do; the built-in one does just what the block says. */
+/** The instructions of each pass. The built-in agent executes exactly the block. */
 const INSTRUCTIONS = `Make the tests pass.\n\n\`\`\`sh\nsed -i 's/return ${WRONG.replace('*', '\\*')}/return ${RIGHT}/' ${PATH}\n\`\`\`\n`;
 const CI_LIMIT_MS = 60_000;
 
@@ -41,11 +41,11 @@ export async function tellOfReviewLoop(story: Story, repositoryId: string, clone
     const merged = await until(loop, (now) => now['state'] === 'merged');
     const { task } = await call(story, 'GET', loop.taskPath);
     must(task.status === 'done', `the task is done (${task.status})`);
-    return `"tests" is green; merged without a hand as ${short(merged['mergeCommitSha'])}, the task is done`;
+    return `"tests" is green; merged automatically as ${short(merged['mergeCommitSha'])}; the task is done`;
   });
 }
 
-/** Gives the addresses of the pull request and its task. */
+/** Opens the pull request. Returns its path and the path of its task. */
 async function openPull(
   story: Story,
   repositoryId: string,
@@ -55,7 +55,7 @@ async function openPull(
   let taskPath = '';
   await story.output.step('loop', async () => {
     const { project } = await call(story, 'POST', '/api/projects', {
-      name: 'Workshop, watched',
+      name: 'Workshop, reviewed',
       repositoryId,
     });
     await call(story, 'PATCH', `/api/projects/${project.id}/settings`, {
@@ -77,12 +77,12 @@ async function openPull(
     });
     const { pullRequest } = await call(story, 'POST', `${at}/pull-requests`, {});
     path = `${at}/pull-requests/${pullRequest.id}`;
-    return `task ${task.identifier}, #${pullRequest.number} "${pullRequest.title}": its review loop may merge by itself`;
+    return `task ${task.identifier}, #${pullRequest.number} "${pullRequest.title}": its review loop may merge it`;
   });
   return { path, taskPath };
 }
 
-/** The team's CI: tests the commit and reports its status. Gives what failed; null where nothing did. */
+/** The team's CI: tests the commit and reports its status. Returns the failure, or null. */
 async function runTests(
   { story, repositoryId, clone }: Loop,
   { headSha, headRef }: Answer,

@@ -1,4 +1,4 @@
-/** From a status that turns red to the run of its pass, and what a thousand loops at rest cost. */
+/** The time from a red status to the run of its pass, and the cost of a thousand idle loops. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { inLanes } from '../../harness/lanes.ts';
 import type { Service } from '../../harness/service.ts';
@@ -15,7 +15,7 @@ const INSTRUCTIONS = 'Make it green.\n\n```sh\necho fixed >> fixes.txt\n```\n';
 
 export const reviewLoopBenchmark: Benchmark = {
   name: 'review-loop',
-  title: 'A red status to the run that mends it, and review loops at rest',
+  title: 'A red status to the run that fixes it, and idle review loops',
   async run(setup) {
     const service = await setup.start();
     const opened = await openLoops(service, setup.quick ? 10 : LOOPS);
@@ -23,7 +23,7 @@ export const reviewLoopBenchmark: Benchmark = {
     const begun: number[] = [];
     for (const one of opened.slice(0, opened.length / 2)) begun.push(await redToBegun(service, one));
     const begins = summarize(begun);
-    setup.say(`red to begun: p99 ${begins.p99.toFixed(0)} ms`);
+    setup.say(`red status to start of the run: p99 ${begins.p99.toFixed(0)} ms`);
     await service.stop();
     const { rows, looksPerSecond, cpuMs } = await pollMany(setup, {
       count: setup.quick ? 100 : 1_000,
@@ -32,15 +32,24 @@ export const reviewLoopBenchmark: Benchmark = {
       atRest: "l.status = 'ready' and p.looked_at is not null",
     });
     const share = (looksPerSecond * cpuMs) / 10;
-    setup.say(`${(looksPerSecond * 3_600).toFixed(0)} looks an hour, ${share.toFixed(0)} % of a core`);
+    setup.say(`${(looksPerSecond * 3_600).toFixed(0)} looks per hour, ${share.toFixed(0)} % of a core`);
     return {
-      rows: [{ what: `red to begun, ${opened.length} open loops`, unit: 'ms', figures: begins }, ...rows],
+      rows: [
+        { what: `red status to start of the run, ${opened.length} open loops`, unit: 'ms', figures: begins },
+        ...rows,
+      ],
       aims: [
-        { what: 'red to begun, p99', bound: 'most', limit: 2_000, value: begins.p99, unit: 'ms' },
-        { what: 'loops at rest, share of a core', bound: 'most', limit: 50, value: share, unit: '%' },
+        {
+          what: 'red status to start of the run, p99',
+          bound: 'most',
+          limit: 2_000,
+          value: begins.p99,
+          unit: 'ms',
+        },
+        { what: 'idle loops, share of a core', bound: 'most', limit: 50, value: share, unit: '%' },
       ],
       notes: [
-        "From the moment in which the status is sent to the run's startedAt, by the clock of one machine; each of another thread, whose first run it is.",
+        "From sending the status to the run's startedAt, by one machine's clock. Each run is the first one of its thread.",
       ],
     };
   },

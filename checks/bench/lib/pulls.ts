@@ -1,4 +1,4 @@
-/** Pull requests of the built-in provider: opened as a caller does, and copied by the thousand. */
+/** Pull requests of the built-in provider: opened through the API, and copied by the thousand in the database. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { sql } from 'kysely';
 import type { Db } from '../../../packages/server/src/db/database.ts';
@@ -25,7 +25,7 @@ export interface Opened {
 const post = async (service: Service, path: string, body: object) =>
   (await service.call('POST', path, body)).body;
 
-/** A project with a repository of its own. */
+/** A project with its own repository. */
 export async function newProject(service: Service): Promise<Pick<Opened, 'repositoryId' | 'projectId'>> {
   const { repository } = await post(service, '/api/source-control/scm/repositories', {
     name: 'benchmark',
@@ -38,7 +38,7 @@ export async function newProject(service: Service): Promise<Pick<Opened, 'reposi
   return { repositoryId: repository.id as string, projectId: project.id as string };
 }
 
-/** A thread with one edit, and its pull request; `body` of the POST that opens it. */
+/** A thread with one edit, and its pull request; `body` is that of the POST that opens it. */
 export async function openPull(
   service: Service,
   project: Pick<Opened, 'repositoryId' | 'projectId'>,
@@ -70,13 +70,13 @@ export async function openPull(
 interface Polled {
   count: number;
   env: Record<string, string>;
-  /** Of the POST that opens the one that is copied. */
+  /** The body of the POST that opens the original. */
   body?: object;
-  /** A condition of the rows of `pull_requests`, joined by their loops as `l`, that are at rest. */
+  /** An SQL condition for idle pull requests `p` with their loops `l`. */
   atRest: string;
 }
 
-/** Looks at so many quiet pull requests of one repository, and their CPU. */
+/** Measures looks at `count` idle pull requests of one repository, and their CPU time. */
 export async function pollMany(
   setup: Setup,
   { count, env, body, atRest }: Polled,
@@ -108,13 +108,13 @@ export async function pollMany(
   };
 }
 
-/** Jobs of a service at which nothing else happens: its looks. */
+/** The number of jobs so far. While nothing else happens, each new job is a look. */
 async function lastJob(db: Db): Promise<number> {
   const { rows } = await sql<{ last: number }>`select last_value as last from jobs_id_seq`.execute(db);
   return rows[0]!.last;
 }
 
-/** Copies of a pull request in its repository, each with a thread, a branch and, where it has one, a loop of its own. */
+/** Copies a pull request in its repository. Each copy has its own thread, branch and, if the original has one, loop. */
 async function copyPullRequest(db: Db, { dataDir }: Service, of: Opened, count: number): Promise<void> {
   const { head_sha: head, number: first } = await db
     .selectFrom('pull_requests')

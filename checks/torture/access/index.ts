@@ -24,7 +24,7 @@ const LANES = 8;
 /** They are cheap: half of a full run asks all of them. */
 const WHOLE_FROM = 2;
 const LEAST = 500;
-/** What tells two ids apart does so each time. */
+/** A real difference between two ids shows every time. */
 const TRIES = 3;
 
 interface Question {
@@ -148,7 +148,7 @@ async function put(
 ): Promise<void> {
   const ask = async () => [await wire.send(pair.existing), await wire.send(pair.absent)] as const;
   let [existing, absent] = await ask();
-  // What the asker may see goes on by itself, such as their own log, and may change between the two.
+  // Data that the caller may see, such as their own log, can change by itself between the two answers.
   for (let tries = 1; tries < TRIES && seen(existing) !== seen(absent); tries++)
     [existing, absent] = await ask();
   const about = `${state}, ${operation.id}, ${pair.about}`;

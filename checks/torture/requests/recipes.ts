@@ -105,7 +105,7 @@ export const RECIPES: Record<string, Recipe> = {
       ...random.pick([
         { projectId: world.exhibits.ids.appId!, taskId: undefined },
         { projectId: world.exhibits.ids.projectId!, taskId: undefined },
-        // Another issue is not the task's.
+        // The issue must be the task's.
         { projectId: world.exhibits.ids.projectId!, taskId: world.spare.taskId!, trackerIssueUrl: undefined },
       ]),
       sourceId: undefined,
@@ -337,7 +337,7 @@ export const RECIPES: Record<string, Recipe> = {
   'tasks.createTask': ({ world, random }) => ({
     body: {
       projectId: world.exhibits.ids.projectId,
-      // A project has one task of an issue.
+      // A project has one task per issue.
       trackerIssueUrl: sometimes(random, 0.5) ? `https://tracker.example.com/${randomUUID()}` : undefined,
     },
   }),

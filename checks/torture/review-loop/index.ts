@@ -1,10 +1,10 @@
 /**
- * Pull requests of both providers with enabled review loops, while processes are killed, checks and comments come
- * at random, others push and one provider fails one call in ten. At the end each pass, reply and merge happened
- * once, and each loop is merged, ready, or says why it stopped.
+ * Pull requests of both providers with enabled review loops, while processes are killed, checks and comments arrive
+ * at random, others push and one provider fails one call in ten. At the end, each pass, reply and merge has happened
+ * once, and each loop is merged or ready, or shows why it stopped.
  *
- * Seen to fail: replies that are made without a look whether they are there (a thread has one twice); others'
- * commits that hide a run from the commit with its change (a run is in no commit).
+ * Planted faults that it detects: replies without a check whether they exist (a thread has one twice); others' commits
+ * that hide a run from the commit with its change (a run is in no commit).
  */
 import { newWeather } from '../lib/delivery.ts';
 import { startFleet } from '../lib/fleet.ts';
@@ -23,7 +23,7 @@ import type { Ending } from './settle.ts';
 const PULLS = 50;
 const KILLS = 50;
 const STEPS = 8;
-/** An api answers something between its kills, also on a busy machine. */
+/** An api must live long enough to answer something between its kills, even on a busy machine. */
 const LEAST_UP_MS = 1_500;
 
 export const reviewLoopPart: Part = {
@@ -50,7 +50,7 @@ export const reviewLoopPart: Part = {
       if (one) all.push(one);
     }
     setup.say(`${all.length} pull requests are open`);
-    // Where replies are made.
+    // Replies are sent there.
     beginTrouble(world, '/api/graphql');
     const storm = startStorm(setup, fleet, {
       total: steps * all.length,
@@ -62,7 +62,7 @@ export const reviewLoopPart: Part = {
     await storm.over;
     await fleet.allUp();
     const seconds = (performance.now() - from) / 1000;
-    setup.say(`${steps * all.length} steps in ${seconds.toFixed(0)} s; all is green from now on`);
+    setup.say(`${steps * all.length} steps in ${seconds.toFixed(0)} s; everything is green from now on`);
     const ending: Ending = { world, table, reasons: new Map() };
     await Promise.all(all.map((one) => settleGreen(ending, one)));
     standIn.trouble = null;
@@ -76,7 +76,7 @@ export const reviewLoopPart: Part = {
     return {
       line:
         `${counted(all.length)} pull requests, ${counted(steps * all.length)} checks, comments and pushes, ${kills} kill -9 (${killed.api} api, ${killed.worker} worker): ` +
-        `${verdict.passes} passes by message and ${verdict.updates} by update, ${verdict.replies} replies, ${verdict.merges} merges, stopped and begun again at the end: ${stops || 'none'}: ${verdict.failures.length} contradictions`,
+        `${verdict.passes} passes by message and ${verdict.updates} by update, ${verdict.replies} replies, ${verdict.merges} merges, stopped and restarted at the end: ${stops || 'none'}: ${verdict.failures.length} contradictions`,
       figures: {
         pulls: all.length,
         killedApis: killed.api,

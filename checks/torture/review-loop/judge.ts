@@ -1,4 +1,4 @@
-/** Whether each pass, reply and merge happened once, as rows, repositories and providers have them at the end. */
+/** Checks in rows, repositories and providers that each pass, reply and merge happened once. */
 import type pg from 'pg';
 import { git } from '../scm/world.ts';
 import type { World } from '../scm/world.ts';
@@ -48,7 +48,7 @@ async function passesOf(table: pg.Client, { id }: Reviewed): Promise<PassRow[]> 
   return rows;
 }
 
-/** One message for each pass, one run that counts for each message. */
+/** Each pass has one message, and each message has one run that was not lost. */
 async function judgePasses(
   table: pg.Client,
   { one, passes }: { one: Reviewed; passes: PassRow[] },
@@ -75,7 +75,7 @@ async function judgePasses(
 
 const isOpen = (status: string) => ['queued', 'running', 'waiting'].includes(status);
 
-/** One commit for each run with a change, whose line is in its file once; no stranger's text was run. */
+/** Each run with a change has one commit and one line in its file. No untrusted text was executed. */
 async function judgeBranch(one: Reviewed, passes: readonly PassRow[], verdict: Verdict): Promise<void> {
   const { dir } = one.thread.repository;
   const head = `refs/pull/${one.number}/head`;
@@ -90,14 +90,14 @@ async function judgeBranch(one: Reviewed, passes: readonly PassRow[], verdict: V
   if (missing.length)
     verdict.failures.push(`${one.id}: in no commit: ${missing.map(({ id }) => id).join(', ')}`);
   const files = (await git(dir, 'ls-tree', '-r', '--name-only', head)).split('\n');
-  if (files.includes('broken-out.txt')) verdict.failures.push(`${one.id}: a log was run`);
+  if (files.includes('broken-out.txt')) verdict.failures.push(`${one.id}: a log was executed`);
   const fixes = fixesOf(one.thread);
   const lines = files.includes(fixes) ? (await git(dir, 'show', `${head}:${fixes}`)).split('\n').length : 0;
   if (lines !== changed.length)
     verdict.failures.push(`${one.id}: ${fixes} has ${lines} lines of ${changed.length} passes with a change`);
 }
 
-/** One reply for each pass with a change, in each review thread that it was told of. */
+/** Each pass with a change has one reply in each review thread that it quotes. */
 async function judgeReplies(table: pg.Client, one: Reviewed, verdict: Verdict): Promise<void> {
   const { rows } = await table.query<{ thread: string; sha: string | null; replied: boolean; due: boolean }>(
     `select p.review_thread_id as thread, p.reply_sha as sha, p.replied_at is not null as replied,
@@ -108,7 +108,7 @@ async function judgeReplies(table: pg.Client, one: Reviewed, verdict: Verdict): 
   );
   for (const { thread, sha, replied, due } of rows)
     if (due && (sha === null || !replied))
-      verdict.failures.push(`${one.id}: no reply in ${thread}: to be named ${sha}`);
+      verdict.failures.push(`${one.id}: no reply in ${thread}; it should name ${sha}`);
   for (const { id, replies } of await one.side.threads(one.number)) {
     const due = rows
       .filter(({ thread, sha }) => thread === id && sha !== null)
@@ -121,7 +121,7 @@ async function judgeReplies(table: pg.Client, one: Reviewed, verdict: Verdict): 
   }
 }
 
-/** One merge commit on the base, of who merges by itself only. */
+/** Only pull requests with `autoMerge` have a merge commit on the base, and exactly one. */
 async function judgeMerge(table: pg.Client, one: Reviewed, verdict: Verdict): Promise<void> {
   const { rows } = await table.query<{
     state: string;
@@ -156,7 +156,7 @@ async function judgeMerge(table: pg.Client, one: Reviewed, verdict: Verdict): Pr
     );
 }
 
-/** A version for each event. */
+/** Each event has a version. */
 async function judgeVersions(table: pg.Client, one: Reviewed, verdict: Verdict): Promise<void> {
   const { rows } = await table.query<{ version: number; events: number }>(
     `select version::int as version, (select count(*)::int from events where type = 'pull_request.updated' and data->>'id' = $1) +

@@ -1,4 +1,4 @@
-/** What a pull request's people and CI do, at random: checks that change, comments, pushes, conflicts with the base. */
+/** Random actions of people and CI: changing checks, comments, pushes, conflicts with the base. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Random } from '../../harness/random.ts';
 import type { Storm } from '../lib/storm.ts';
@@ -18,14 +18,14 @@ export interface Reviewed {
   side: Side;
 }
 
-/** At the start of each pass's message. */
+/** The start of each pass's message. */
 export const INSTRUCTIONS = 'Torture: make the checks green.';
 export const CONTEXTS = ['ci', 'lint'] as const;
 const MAX_PAUSE_MS = 1_200;
 const CONFLICTING = 0.05;
 
 export const fixesOf = ({ id }: TortureThread): string => `fixes-${id.slice(-6)}.txt`;
-/** Of each thread's first edit. */
+/** The file of each thread's first edit. */
 const editedOf = ({ id }: TortureThread): string => `work/${id.slice(-6)}-0.txt`;
 
 /** One pass in ten changes nothing. */
@@ -52,7 +52,7 @@ export async function openReviewed(
   return pull && { thread, ...pull, autoMerge, side: sideOf(world, thread.repository) };
 }
 
-/** The pull request now; with a version, once there is a newer one, or after a moment. */
+/** The current pull request. With `after`, it waits briefly for a newer version. */
 export const pullNow = async (world: World, { thread, id }: Reviewed, after?: number) =>
   (
     await read(
@@ -61,7 +61,7 @@ export const pullNow = async (world: World, { thread, id }: Reviewed, after?: nu
     )
   ).pullRequest;
 
-/** A person has it begin again. */
+/** Restarts a loop, as a person does. */
 export async function enable(world: World, { thread, id }: Reviewed, key: string): Promise<void> {
   const { status, text } = await write(world, {
     method: 'PATCH',

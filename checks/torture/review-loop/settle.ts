@@ -1,6 +1,6 @@
 /**
- * The end of the storm: CI is green on each head, later all comments are resolved too, and a person enables each
- * loop again that says why it stopped. Each has to come to its end by itself.
+ * The end of the storm: CI is green on each head, later all comments are resolved, and a person enables each stopped
+ * loop again. Each loop must then reach its final status by itself.
  */
 import type pg from 'pg';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -30,11 +30,11 @@ const REPLIES_LIMIT_MS = 180_000;
 export interface Ending {
   world: World;
   table: pg.Client;
-  /** Reason → how often a loop was blocked for it, or in error. */
+  /** How often a loop was blocked or in error, by reason. */
   reasons: Map<string, number>;
 }
 
-/** Green: what was told, and whether the loop is at the end that green with open comments has. */
+/** Makes the checks green and waits until the loop is merged, ready or blocked by open comments, and no point is unread. */
 export async function settleGreen(ending: Ending, one: Reviewed): Promise<void> {
   await settle(ending, one, async (pull) => {
     if (pull.state === 'merged') return true;
@@ -46,7 +46,7 @@ export async function settleGreen(ending: Ending, one: Reviewed): Promise<void> 
   });
 }
 
-/** All resolved: it is merged, or ready where it does not merge by itself. */
+/** Resolves all comments and waits until the loop is merged, or ready without `autoMerge`. */
 export async function settleResolved(ending: Ending, one: Reviewed): Promise<void> {
   for (const { id, isResolved } of await one.side.threads(one.number))
     if (!isResolved) await one.side.resolve(one.number, id);
@@ -57,7 +57,7 @@ export async function settleResolved(ending: Ending, one: Reviewed): Promise<voi
   );
 }
 
-/** Unresolved review threads of who may write that no pass has been told of. */
+/** Unresolved review threads by people with write access that are in no pass. */
 async function untold({ table }: Ending, one: Reviewed): Promise<string[]> {
   const { rows } = await table.query<{ id: string }>(
     'select p.review_thread_id as id from review_points p join review_loops l on l.id = p.loop_id where l.pull_request_id = $1',
@@ -89,7 +89,7 @@ async function settle(
     pull = await pullNow(world, one, pull.version);
   }
   world.failures.push(
-    `${one.id} came to no end: ${JSON.stringify({ ...pull, title: undefined, body: undefined })}`,
+    `${one.id} did not settle: ${JSON.stringify({ ...pull, title: undefined, body: undefined })}`,
   );
 }
 
@@ -100,18 +100,18 @@ async function help({ world, reasons }: Omit<Ending, 'table'>, one: Reviewed, pu
   if (status === 'blocked' || status === 'error') {
     const reason: string | null = blockedReason ?? lastErrorCode;
     if (reason === null || (status === 'blocked' && !REASONS.includes(reason)))
-      world.failures.push(`${one.id} is ${status} for no reason that is known: ${reason}`);
+      world.failures.push(`${one.id} is ${status} for an unknown reason: ${reason}`);
     reasons.set(reason ?? 'none', (reasons.get(reason ?? 'none') ?? 0) + 1);
-    // What waits for comments to be resolved goes on by itself.
+    // A loop that waits for comments to be resolved continues by itself.
     if (reason !== 'unresolved_comments') await enable(world, one, key);
     return;
   }
-  // The provider failed, and is asked again later: a person who does not want to wait says so.
+  // The provider failed and is retried later; a person who does not want to wait syncs.
   if (waitUntil !== null && pull.reviewLoop.operationalRetryCount > 0)
     await sync(world, one.thread, { id: one.id, key });
 }
 
-/** Resolves when each reply that is to be made is made. */
+/** Waits until all due replies are sent. */
 export async function repliesMade({ world, table }: Ending): Promise<void> {
   for (const deadline = Date.now() + REPLIES_LIMIT_MS; ;) {
     const { rowCount } = await table.query(
@@ -119,7 +119,7 @@ export async function repliesMade({ world, table }: Ending): Promise<void> {
     );
     if (!rowCount) return;
     if (Date.now() > deadline) {
-      world.failures.push(`${rowCount} replies were not made`);
+      world.failures.push(`${rowCount} replies were not sent`);
       return;
     }
     await sleep(200, undefined, { signal: world.setup.signal });

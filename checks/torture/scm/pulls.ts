@@ -75,7 +75,7 @@ export async function edit(world: World, thread: TortureThread, name: string): P
   world.failures.push(`${thread.id}: edit ${name}: ${said}`);
 }
 
-/** Opens a pull request; `more` is in its body. */
+/** Opens a pull request; `more` is added to the body. */
 export async function create(
   world: World,
   thread: TortureThread,
@@ -130,7 +130,7 @@ interface AnothersCommit {
   file: { path: string; content: string };
 }
 
-/** Commits upon the branch and pushes, as anybody does; once more where the service was faster. Null: it never worked. */
+/** Commits to the branch and pushes, as any user does. Retries if the service was faster. Null: it never succeeded. */
 export async function commitAsAnother(
   world: World,
   { repository, branch, file }: AnothersCommit,

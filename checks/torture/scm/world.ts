@@ -67,7 +67,7 @@ export async function startStandIn(
   return { standIn, env };
 }
 
-/** From now on one call in ten fails, before or after it was done; of those to `oftenAt` one in four. */
+/** From now on one call in ten fails, before or after its effect; of those to `oftenAt`, one in four. */
 export function beginTrouble({ setup, standIn }: World, oftenAt?: string): void {
   const random = setup.random.fork('trouble');
   standIn.trouble = ({ path }) =>

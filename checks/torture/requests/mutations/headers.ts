@@ -247,7 +247,7 @@ export const HEADER_MUTATIONS: Mutation[] = [
   },
   {
     name: 'a body where none is taken',
-    // The body of a webhook's delivery is its sender's: the document says nothing of it.
+    // The sender defines the body of a webhook delivery: the document does not describe it.
     fits: ({ base, body }) => body === null && base !== 'scm.receiveWebhook',
     // HTTP gives a GET's content no meaning, and the service does not read it.
     apply: (specimen, random) => ({

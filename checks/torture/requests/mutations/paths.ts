@@ -89,7 +89,7 @@ export const PATH_MUTATIONS: Mutation[] = [
   {
     name: 'unknown id',
     weight: 2,
-    // To a webhook's delivery without a signature every installation is unknown.
+    // A webhook delivery without a signature gets the same answer for every installation.
     fits: ({ base, pathParameters }) =>
       base !== 'scm.receiveWebhook' && pathParameters.some((name) => name !== 'provider'),
     apply: (specimen, random, { exhibits: { ids } }) => {

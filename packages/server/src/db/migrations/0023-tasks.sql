@@ -1,4 +1,4 @@
--- Tasks: what threads of a project are about, often an issue of a tracker.
+-- Tasks: what a project's threads work on, often an issue in a tracker.
 create table tasks (
   org_id text not null references organizations,
   id text primary key,
@@ -7,11 +7,11 @@ create table tasks (
   title text not null,
   -- The title is the identifier until the issue's replaces it. A person's title stays.
   title_awaits_issue boolean not null default false,
-  -- What a person has set; null: the status follows from the threads, see task_status.
+  -- The status that a person has set; null: derived from the threads, see task_status.
   set_status text check (set_status in ('open', 'in_progress', 'in_review', 'done', 'cancelled')),
   -- As it was first given.
   tracker_issue_url text,
-  -- A digest of the address in its one spelling: an address may be longer than an index takes.
+  -- A digest of the normalized address: an address may be too long for an index.
   issue_key text,
   -- The last index that a thread of the task was given.
   last_thread_index integer not null default 0,
@@ -31,8 +31,8 @@ alter table threads
   add column thread_index integer;
 create index threads_task on threads (task_id, id) where task_id is not null;
 
--- A task's status now, of its threads that are not deleted. As a function it is planned once a connection, and is the same for tasks
--- and for the threads that show them.
+-- A task's current status, from its threads that are not deleted. As a function it is planned once per connection, and
+-- tasks and threads share it.
 create function task_status(of_task text, set_status text) returns text language plpgsql stable as $$
 begin
   if set_status is not null then
