@@ -113,7 +113,7 @@ const until = ({ story, path }: Loop, is: (pull: Answer) => boolean): Promise<An
   ended(async () => {
     const { pullRequest } = await call(story, 'GET', path);
     const { status, blockedReason, lastErrorMessage } = pullRequest.reviewLoop;
-    must(!['blocked', 'error'].includes(status), `the loop goes on (${blockedReason ?? lastErrorMessage})`);
+    must(!['blocked', 'error'].includes(status), `the loop continues (${blockedReason ?? lastErrorMessage})`);
     return is(pullRequest) ? pullRequest : null;
   });
 

@@ -89,7 +89,7 @@ const lost = (retryAt: Date | null): PassOutcome => ({
 interface Walk {
   loop: Partial<LoopState>;
   look?: LookChange;
-  /** Where the loop rests. */
+  /** The expected change of the loop. */
   gives: LoopChange;
   act?: unknown;
 }

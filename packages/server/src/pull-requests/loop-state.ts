@@ -1,6 +1,6 @@
 /**
- * The review loop of a pull request: how callers, the life of the pull request and the provider's faults change
- * its status. A look at the provider changes it by the rows of loop-looks.ts; loop-table.ts lists all of them.
+ * The review loop of a pull request: how callers, the end of the pull request and the provider's faults change its
+ * status. Looks at the provider change it by the rows of loop-looks.ts; loop-table.ts lists all changes.
  */
 import type { PullRequestRow, ReviewLoopRow, ScmSummary } from '../db/schema.ts';
 

@@ -25,7 +25,7 @@ type Body = TestAnswer['body'];
 type Json = Record<string, unknown>;
 
 const SCM = '/api/source-control/scm';
-const SECRET = 'a webhook secret of ours';
+const SECRET = 'a webhook secret';
 const FILES = { 'a.txt': 'one\n' };
 
 type State = 'pending' | 'success' | 'failure';
@@ -244,7 +244,7 @@ async function openLooped(
       const comments = found?.threads.find(({ id }) => id === threadId)?.comments ?? [];
       return comments.filter(({ isOwn }) => isOwn).map(({ body }) => body);
     },
-    /** System messages to the agent: the passes. */
+    /** The system messages to the agent, one for each pass. */
     async passes(): Promise<Body[]> {
       const { messages } = await ok(s.call('GET', `${at}/messages?limit=100`));
       return (messages as Body[]).filter(({ role }) => role === 'system');

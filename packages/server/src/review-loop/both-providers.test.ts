@@ -242,7 +242,7 @@ test("a merge waits for a person's change that is in progress", async () => {
   await one.status('success');
   const { lastObservedAt } = (await one.shows(loop({ status: 'finalizing' }))).reviewLoop;
   await one.sync();
-  await until('it is looked at', async () => (await one.now()).reviewLoop.lastObservedAt > lastObservedAt);
+  await until('the next look', async () => (await one.now()).reviewLoop.lastObservedAt > lastObservedAt);
   expect((await one.now()).state).toBe('open');
   change.release();
   await changed;

@@ -42,7 +42,7 @@ export async function mergeByItself(looked: Looked): Promise<void> {
   try {
     if (begun.isDraft) {
       await write(looked, await provider.updatePullRequest(at, number, { draft: false }));
-      // Its loop may be disabled by now.
+      // The loop may be disabled by now.
       if (!(await begin(looked))) return;
     }
     const { method, headSha: expectedHeadSha } = begun;

@@ -423,7 +423,7 @@ describe('webhooks', () => {
       await sql`update scm_deliveries set received_at = now() - interval '7 days 1 second'`.execute(ctx.db);
       expect((await github.deliver(url, delivery)).body).toMatchObject({ duplicate: false });
       expect(await looks()).toBe(1);
-      // One job waits for the pull request, another one for the branch of that name.
+      // One job is for the pull request, the other one for the branch with this name.
       expect((await github.deliver(url, { ...delivery, id: randomUUID() })).status).toBe(202);
       const push = { repository: { id: 77 }, ref: 'refs/heads/1' };
       await github.deliver(url, { ...delivery, event: 'push', payload: push, id: randomUUID() });

@@ -14,7 +14,7 @@ export const lookSoon = (
     'scm.look-repository',
     { repositoryId: id, ...moved },
     {
-      // A branch may be called like a number.
+      // A branch name may be a number.
       key: ['look', id, ...Object.entries(moved).flat()].join(':'),
       turnOf: { org_id, project_id: id },
     },

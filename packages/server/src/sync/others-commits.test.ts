@@ -376,7 +376,7 @@ describe('a pull request that is there', () => {
 describe('a review loop', () => {
   const patch = (d: Bound, pr: Pull, body: object) => s.call('PATCH', `${d.prs}/${pr.id}/review-loop`, body);
 
-  test('keeps the autoPush that it needs, also where it is enabled while autoPush is switched off', async () => {
+  test('keeps the autoPush that it needs, even if it is enabled while autoPush is being switched off', async () => {
     const d = await newBound(s);
     const pr = await d.open();
     vi.spyOn(patching, 'act').mockImplementationOnce(async () => {

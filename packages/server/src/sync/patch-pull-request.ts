@@ -28,10 +28,10 @@ export interface Patching extends Record<string, unknown> {
   autoPush: boolean | null;
 }
 
-/** The pull request as it is then; null where nothing is changed at the provider. */
+/** The pull request after the change; null if nothing changes at the provider. */
 type Patched = { pull: ProviderPullRequest | null };
 
-/** What is not yet as it is asked for. */
+/** The fields that do not have their requested values yet. */
 function missing(pull: ProviderPullRequest, fields: Fields): Fields {
   const wanted = Object.entries(fields) as [keyof Fields, never][];
   return Object.fromEntries(wanted.filter(([name, value]) => pull[name] !== value));
@@ -75,7 +75,7 @@ function refused(error: unknown): never {
   throw scmFault(error);
 }
 
-/** Pushes that are switched off leave nothing waiting. A loop that was enabled meanwhile needs them. */
+/** Switching pushes off cancels a pending push. A loop that was enabled in the meantime keeps pushes on. */
 function autoPushChange(
   { row: { push_status: status }, loop }: LoadedPullRequest,
   autoPush: boolean | null,

@@ -103,7 +103,7 @@ test('the title is read later if GitHub is unavailable; a deleted task is skippe
   github.trouble = ({ path }) => (path.includes('/issues/') ? '502' : undefined);
   const [kept, gone] = [await newThread(newIssue('Late')), await newThread(newIssue('Never'))];
   for (const { taskId } of [kept, gone])
-    await until('it is put off', async () => (await jobs(taskId))[0]?.payload['tries'] === 1);
+    await until('the retry is enqueued', async () => (await jobs(taskId))[0]?.payload['tries'] === 1);
   expect(await titleOf(kept)).toBe(kept.taskIdentifier);
   await ok(s.call('DELETE', `/api/tasks/${gone.taskId}`));
   github.trouble = null;

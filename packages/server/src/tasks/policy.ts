@@ -28,7 +28,7 @@ export async function loadTask(db: Db | Tx['db'], { principal, params }: Asked):
 }
 
 /**
- * Locks the task that the path names: it gets no thread meanwhile, and its project is not deleted. Lock order:
+ * Locks the task that the path names, so that it gets no new threads and its project is not deleted. Lock order:
  * project, task, thread.
  */
 export async function lockTask(tx: Tx, { principal, params }: Asked): Promise<LockedTask> {
@@ -40,7 +40,7 @@ export async function lockTask(tx: Tx, { principal, params }: Asked): Promise<Lo
 /** Like `lockTask`, for a job; undefined if the task was deleted in the meantime. */
 export const lockTaskById = (tx: Tx, id: string): Promise<LockedTask | undefined> => lock(tx, id, null);
 
-/** `orgId`: nothing of another organization is locked, or waited for. */
+/** With `orgId`, it neither locks nor waits for rows of other organizations. */
 async function lock(tx: Tx, id: string, orgId: string | null): Promise<LockedTask | undefined> {
   let query = tx.db
     .selectFrom('tasks')

@@ -340,7 +340,7 @@ describe('404', () => {
     expect((await taskNow(hidden.id)).title).toBe('Water');
   });
 
-  test("another organization's task is neither locked nor waited for", async () => {
+  test("a request does not lock or wait for another organization's task", async () => {
     const task = await newTask(await newProject());
     const far = await newAccount(s, (await tenant(s)).cookie);
     await s.service.ctx.db.transaction().execute(async (db) => {

@@ -240,7 +240,7 @@ describe('of a long thread', () => {
     const begun: IncomingMessage[] = [];
     const all = Array.from({ length: 9 }, async () => begun.push(await begin(pathOf(thread))));
     await vi.waitFor(() => expect(begun.length).toBeGreaterThanOrEqual(8), { timeout: 25_000, interval: 5 });
-    // Others have places of their own. This takes longer than the ninth answer would.
+    // Other organizations have their own limit. This takes longer than the ninth response would.
     for (let n = 0; n < 2; n++) await ok(s.call('GET', pathOf(theirs.id), undefined, other));
     expect(begun).toHaveLength(8);
     begun[0]!.destroy();

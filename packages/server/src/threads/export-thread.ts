@@ -27,9 +27,9 @@ const Export = Type.Object({
   pullRequests: Type.Array(PullRequest),
 });
 
-/** Each takes a connection of the database for as long as the thread is read. */
+/** Each holds a database connection while the thread is read. */
 const reading = new Places({ what: 'exports', all: 4, each: 2, waiting: 100, waitMs: 30_000 });
-/** Each takes room on the disk until its caller has it. */
+/** Each takes disk space until its caller has downloaded it. */
 const open = new Places({ what: 'exports', all: 256, each: 8, waiting: 100, waitMs: 30_000 });
 
 export const exportThread = read({

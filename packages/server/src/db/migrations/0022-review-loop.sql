@@ -1,12 +1,12 @@
 -- The review loop's looks and passes.
 alter table review_loops
-  -- When it was enabled last.
+  -- When it was last enabled.
   add column enabled_at timestamptz(3) not null default now(),
   -- When its status last changed.
   add column status_since timestamptz(3) not null default now(),
   -- When head_sha was first seen; null before the first look.
   add column head_seen_at timestamptz(3),
-  -- Since when the provider does not say whether the pull request can be merged.
+  -- Since when the provider has not said whether the pull request can be merged.
   add column unknown_since timestamptz(3),
   -- The provider's summary of the pull request when it refused the last merge.
   add column refused_summary jsonb,

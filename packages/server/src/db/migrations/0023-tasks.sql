@@ -9,11 +9,11 @@ create table tasks (
   title_awaits_issue boolean not null default false,
   -- The status that a person has set; null: derived from the threads, see task_status.
   set_status text check (set_status in ('open', 'in_progress', 'in_review', 'done', 'cancelled')),
-  -- As it was first given.
+  -- The address as it was first given.
   tracker_issue_url text,
   -- A digest of the normalized address: an address may be too long for an index.
   issue_key text,
-  -- The last index that a thread of the task was given.
+  -- The last index that was given to a thread of the task.
   last_thread_index integer not null default 0,
   created_by text not null,
   created_at timestamptz(3) not null default now(),
@@ -23,7 +23,7 @@ create unique index tasks_issue on tasks (project_id, issue_key) where issue_key
 create index tasks_project on tasks (project_id, id);
 create index tasks_org on tasks (org_id, id);
 
--- The last number of an identifier T-<n>.
+-- The number of the last identifier T-<n>.
 alter table projects add column task_number bigint not null default 0;
 
 alter table threads

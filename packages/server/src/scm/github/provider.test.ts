@@ -382,7 +382,7 @@ describe('checks and reviews', () => {
     const found = (await provider.listReviewThreads(at, number))!;
     expect([found.changesRequested, found.threads.length]).toEqual([1, 130]);
     expect(found.threads[0]!.comments[0]).toMatchObject({ canWrite: false, isOwn: false });
-    // Where the comments of the first page are as long as can be, no further page is read.
+    // If the comments of the first page have the maximum length, no further page is read.
     comment.body = 'x'.repeat(65_536);
     for (const thread of pull.threads) thread.comments = [comment, comment, comment];
     expect((await provider.listReviewThreads(at, number))!.threads).toHaveLength(100);

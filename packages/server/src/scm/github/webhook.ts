@@ -72,7 +72,7 @@ function movedIn(payload: Record<string, unknown>): Moved[] {
   const commitSha = checked?.['head_sha'] ?? payload['sha'];
   if (typeof commitSha === 'string' && isCommitId(commitSha)) return [{ commitSha }];
   const branch = branchIn(payload);
-  // A job's payload takes no NUL and no lone surrogate.
+  // A job's payload cannot contain NUL or lone surrogates.
   return isBranchName(branch) && branch.isWellFormed() ? [{ branch }] : [];
 }
 
