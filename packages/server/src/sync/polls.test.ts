@@ -86,7 +86,10 @@ async function poll(count: number): Promise<Record<string, number>> {
   }
   const asked: Record<string, number> = {};
   for (const { path, headers } of github.seen.slice(from)) {
-    const kind = path.endsWith('/graphql') ? 'query' : headers['if-none-match'] ? 'conditional' : 'plain';
+    const isQuery = path.endsWith('/graphql');
+    // Of the repository itself other jobs ask, at times of their own.
+    if (!isQuery && !/\/(pulls|commits)\//.test(path)) continue;
+    const kind = isQuery ? 'query' : headers['if-none-match'] ? 'conditional' : 'plain';
     asked[kind] = (asked[kind] ?? 0) + 1;
   }
   return asked;
