@@ -8,7 +8,7 @@ process.env.NODE_COMPILE_CACHE ??= join(import.meta.dirname, 'node_modules/.cach
 // Threads of stopped services leave their malloc arenas behind, and a fork copies the page tables of the whole
 // process. With one arena, a worker is half as large and starts git in half the time.
 process.env.MALLOC_ARENA_MAX ??= '1';
-// For the same reason a heap is of huge pages where the kernel has them: a quarter less of the system's time.
+// For the same reason, heaps use huge pages if the kernel has them: that saves a quarter of the system time.
 process.env.GLIBC_TUNABLES ??= 'glibc.malloc.hugetlb=1';
 
 /** They replace modules for their whole process. */

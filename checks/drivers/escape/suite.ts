@@ -37,7 +37,7 @@ export function escapes(engine: string, bench: Bench | undefined): void {
   describe.skipIf(!bench || !existsSync(PYTHON))(`out of a sandbox of ${engine}`, () => {
     let inside: Result[], without: Result[];
     beforeAll(async () => {
-      // Written by the runner itself while a probe runs, it would count as changed from inside.
+      // If the runner wrote it while a probe runs, it would count as changed from inside.
       await bench!.host.guest.ready('headrace');
       control ??= runControl(bench!);
       if (bench!.host.driver!.limits.processes !== 'cgroup') await control;

@@ -236,7 +236,7 @@ time.sleep(1)`;
     text(host.stdout),
   ]);
   const taken = said.split('\n').reduce((sum, line) => sum + (/^[\d.]+$/.test(line) ? Number(line) : 0), 0);
-  // On a busy machine the host's process shares its half with others: a sandbox that keeps to its own is none the less fair.
+  // On a busy machine, the host's process shares its half with others. A sandbox that keeps to its own half is still fair.
   const succeeded = taken > 3 * Number(own) && taken > 1.2;
   return { succeeded, said: `${taken} s against ${own.trim()} s` };
 }

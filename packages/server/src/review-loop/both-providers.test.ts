@@ -10,7 +10,7 @@ import type { Looped, World } from './both-providers.fixture.ts';
 import { settleReplies } from './replies.ts';
 import { insertPass, insertPoints } from './store.ts';
 
-// Passes of many pull requests run at the same time.
+// The passes of many pull requests run in parallel.
 vi.setConfig({ testTimeout: 120_000 });
 
 let w: World;

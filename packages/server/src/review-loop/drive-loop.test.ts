@@ -146,7 +146,7 @@ describe('a pass', () => {
     expect([(await d.passes()).length, (await d.loop()).status]).toEqual([1, 'waiting_checks']);
   });
 
-  test('does not begin for what was read minutes ago', async () => {
+  test('does not begin from a look that is minutes old', async () => {
     const d = await newLooped();
     await d.status('failure');
     const looked = await d.look();

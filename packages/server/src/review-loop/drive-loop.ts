@@ -28,7 +28,7 @@ import type { Told } from './told.ts';
 /** What follows a step, outside its transaction. */
 type Next = { is: 'rest' } | { is: 'merge' } | { is: 'tell'; points: Point[] };
 
-/** What a worker that was held up has read longer ago is read again. */
+/** A delayed worker repeats a look that is older than this. */
 const MAX_AGE_MS = 180_000;
 
 type Step = ReturnType<typeof loopAfterLook>;

@@ -17,7 +17,7 @@ export interface Syncing {
 export interface Looked extends Omit<Syncing, 'row' | 'thread'> {
   /** As the look has stored it. If the version differs later, another look is needed. */
   loaded: LoadedPullRequest;
-  /** When its reading began, by this process's clock. */
+  /** When the look started to read, by this process's clock. */
   readAt: number;
   pull: ProviderPullRequest;
   /** Null if the credential may not see them. */
