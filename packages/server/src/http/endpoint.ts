@@ -23,7 +23,7 @@ import type { Principal } from './principal.ts';
 import { bodyBytes, BodyReader, contentTypeOf } from './request-body.ts';
 import type { ReadBody } from './request-body.ts';
 import type { StreamPlaces } from './stream-places.ts';
-import { Body } from './schemas.ts';
+import { NO_FIELDS } from './schemas.ts';
 import { compile } from './validate.ts';
 
 const ANONYMOUS: Principal = {
@@ -72,7 +72,7 @@ export class Endpoint {
     this.#streamPlaces = parts.streamPlaces;
     this.#api = route.path.startsWith(PLATFORM) ? 'platform' : 'direct';
     this.#permissions = typeof access === 'object' && 'permissions' in access ? [...access.permissions] : [];
-    this.#checkQuery = compile(query ?? Body({}), 'query');
+    this.#checkQuery = compile(query ?? NO_FIELDS, 'query');
     this.#bodies = new BodyReader(route.operation, parts.largeJson);
   }
 

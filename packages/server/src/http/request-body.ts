@@ -9,7 +9,7 @@ import { parseJsonObject } from './json-body.ts';
 import { LARGE_BYTES } from './large-json.ts';
 import type { LargeJson } from './large-json.ts';
 import type { Operation } from './operation.ts';
-import { Body } from './schemas.ts';
+import { NO_FIELDS } from './schemas.ts';
 import { compile } from './validate.ts';
 
 const EMPTY = Buffer.alloc(0);
@@ -69,7 +69,7 @@ export class BodyReader {
   }
 
   get #schema() {
-    return this.#operation.body ?? Body({});
+    return this.#operation.body ?? NO_FIELDS;
   }
 }
 

@@ -58,6 +58,9 @@ export function Nullable<S extends TSchema>(schema: S) {
 export const Body = <P extends TProperties>(properties: P, options: Record<string, unknown> = {}) =>
   Type.Object(properties, { additionalProperties: false, ...options });
 
+/** Of what takes no field. One schema for all: a validator is compiled, and kept, for each. */
+export const NO_FIELDS = Body({});
+
 /** `{ ok: true, …properties }`: a successful answer. */
 export const Ok = <P extends TProperties>(properties: P) =>
   Type.Object({ ok: Type.Literal(true), ...properties });
