@@ -3,8 +3,9 @@ import { describe, expect, test } from 'vitest';
 import type { ScmSummary } from '../db/schema.ts';
 import { LOOK_ROWS, loopAfterLook, rowOf } from './loop-looks.ts';
 import type { LoopLook, PassOutcome } from './loop-looks.ts';
-import { loopAfterFault } from './loop-state.ts';
-import type { LoopChange, LoopState, LoopStatus } from './loop-state.ts';
+import { newLoopState } from './loop-state.fixture.ts';
+import { ENABLED, loopAfterFault } from './loop-state.ts';
+import type { LoopChange, LoopState } from './loop-state.ts';
 
 const now = new Date('2026-11-23T12:00:00.000Z');
 const ago = (seconds: number) => new Date(now.getTime() - seconds * 1_000);
@@ -12,25 +13,7 @@ const within = (seconds: number) => ago(-seconds);
 const HEAD = 'a'.repeat(40);
 const OTHER = 'b'.repeat(40);
 
-const LOOP: LoopState = {
-  auto_merge: false,
-  status: 'observing',
-  disabled_by: null,
-  head_sha: HEAD,
-  last_processed_head_sha: null,
-  last_observed_at: null,
-  wait_until: null,
-  last_fix_run_id: null,
-  last_error_code: null,
-  last_error_message: null,
-  blocked_reason: null,
-  pass_count: 1,
-  operational_retry_count: 0,
-  status_since: ago(10),
-  head_seen_at: ago(20),
-  unknown_since: null,
-  refused_summary: null,
-};
+const LOOP: LoopState = { ...newLoopState(now), status_since: ago(10), head_seen_at: ago(20) };
 const checks = (failing: number, running: number, succeeded: number): ScmSummary['checks'] => ({
   total: failing + running + succeeded,
   failing,
@@ -442,15 +425,6 @@ test('checks that flap on one head begin no more than `maxPasses` passes', () =>
   expect([begun, loop.status === 'blocked' || loop.status === 'ready']).toEqual([5, true]);
 });
 
-const STATUSES: LoopStatus[] = [
-  'observing',
-  'waiting_checks',
-  'fixing',
-  'finalizing',
-  'ready',
-  'blocked',
-  'error',
-];
 const time = fc.integer({ min: -4_000, max: 400 }).map(within);
 const orNull = <T>(values: fc.Arbitrary<T>) => fc.option(values, { nil: null });
 const count = fc.integer({ min: 0, max: 2 });
@@ -485,7 +459,7 @@ const looks: fc.Arbitrary<LoopLook> = fc
   .map((look) => ({ ...LOOK, ...look }));
 const loops: fc.Arbitrary<LoopState> = fc
   .record({
-    status: fc.constantFrom(...STATUSES),
+    status: fc.constantFrom(...ENABLED),
     auto_merge: fc.boolean(),
     head_sha: orNull(fc.constant(HEAD)),
     head_seen_at: orNull(time),
@@ -519,7 +493,7 @@ test('after every look, every loop has the columns of its status, and another lo
     fc.property(met, ([before, look]) => {
       const { change, act } = loopAfterLook(before, look);
       const loop = { ...before, ...change };
-      expect(STATUSES).toContain(loop.status);
+      expect(ENABLED).toContain(loop.status);
       expect(loop.blocked_reason !== null).toBe(loop.status === 'blocked');
       expect(loop.last_error_code !== null).toBe(loop.status === 'error');
       expect(loop.last_error_message !== null).toBe(loop.status === 'error');

@@ -1,5 +1,13 @@
 import { expect, test } from 'vitest';
-import { loopAfter, loopAfterChoice, loopAfterFault, loopAfterRefusal, newLoop } from './loop-state.ts';
+import { newLoopState } from './loop-state.fixture.ts';
+import {
+  LOOP_STATUSES,
+  loopAfter,
+  loopAfterChoice,
+  loopAfterFault,
+  loopAfterRefusal,
+  newLoop,
+} from './loop-state.ts';
 import type { LoopEvent, LoopState } from './loop-state.ts';
 import { EVENT_ROWS, LOOP_TABLE } from './loop-table.ts';
 
@@ -24,17 +32,7 @@ const off = (by: string) => ({
   status_since: now,
   disabled_by: by,
 });
-const STATUSES = [
-  null,
-  'disabled',
-  'observing',
-  'waiting_checks',
-  'fixing',
-  'finalizing',
-  'ready',
-  'blocked',
-  'error',
-] as const;
+const STATUSES = [null, ...LOOP_STATUSES];
 
 test.each<[LoopEvent, unknown[]]>([
   ['enable', [fromDisabled, fromDisabled, {}, {}, {}, {}, {}, begun, begun]],
@@ -45,25 +43,7 @@ test.each<[LoopEvent, unknown[]]>([
   expect(STATUSES.map((status) => loopAfter(status, event, now))).toEqual(expected);
 });
 
-const LOOP: LoopState = {
-  auto_merge: false,
-  status: 'observing',
-  disabled_by: null,
-  head_sha: 'a'.repeat(40),
-  last_processed_head_sha: null,
-  last_observed_at: null,
-  wait_until: null,
-  last_fix_run_id: null,
-  last_error_code: null,
-  last_error_message: null,
-  blocked_reason: null,
-  pass_count: 1,
-  operational_retry_count: 0,
-  status_since: now,
-  head_seen_at: now,
-  unknown_since: null,
-  refused_summary: null,
-};
+const LOOP = newLoopState(now);
 const enabled = STATUSES.slice(2) as LoopState['status'][];
 const FROM: Record<string, LoopState['status'][]> = {
   any: ['disabled', ...enabled],

@@ -22,6 +22,17 @@ export type LoopState = Omit<
   | 'merging_sha'
 >;
 
+export const LOOP_STATUSES = [
+  'disabled',
+  'observing',
+  'waiting_checks',
+  'fixing',
+  'finalizing',
+  'ready',
+  'blocked',
+  'error',
+] as const satisfies LoopStatus[];
+
 /** Delays of the three retries after a fault of the provider, and of a lost run. */
 export const RETRY_SECONDS = [30, 60, 120];
 export const ERROR_SECONDS = 300;
@@ -31,7 +42,7 @@ export const PROVIDER_FAULTS = ['unavailable', 'access_denied', 'repository_gone
 /** The loop waits, is green, or merges. */
 export const OPEN = ['observing', 'waiting_checks', 'ready', 'finalizing'] as const satisfies LoopStatus[];
 export const STUCK = ['blocked', 'error'] as const satisfies LoopStatus[];
-export const ENABLED: readonly LoopStatus[] = [...OPEN, 'fixing', ...STUCK];
+export const ENABLED = LOOP_STATUSES.filter((status) => status !== 'disabled');
 
 /** Columns that belong to one status only. */
 const CLEARED = {

@@ -1,5 +1,6 @@
 import Type from 'typebox';
 import { Counter, Enum, Id, Nullable, Text, Time } from '../http/schemas.ts';
+import { LOOP_STATUSES } from './loop-state.ts';
 
 export const MAX_TITLE = 256;
 export const MAX_BODY = 65_536;
@@ -25,16 +26,7 @@ const ReviewLoop = Type.Object({
   pullRequestId: Id('pr'),
   enabled: Type.Boolean(),
   autoMerge: Type.Boolean(),
-  status: Enum([
-    'disabled',
-    'observing',
-    'waiting_checks',
-    'fixing',
-    'finalizing',
-    'ready',
-    'blocked',
-    'error',
-  ]),
+  status: Enum(LOOP_STATUSES),
   disabledBy: Nullable(Enum(['user', 'system', 'transferred'])),
   headSha: Nullable(Sha),
   lastProcessedHeadSha: Nullable(Sha),

@@ -19,6 +19,8 @@ import { localProvider } from '../scm/local/provider.ts';
 import { localFolder } from '../scm/local/folders.ts';
 import { startTestServer } from '../service.fixture.ts';
 import type { TestAnswer, TestServer } from '../service.fixture.ts';
+import { BREAKS } from '../sync/sync.fixture.ts';
+import type { Break } from '../sync/sync.fixture.ts';
 import { ok, until } from '../threads/threads.fixture.ts';
 
 type Body = TestAnswer['body'];
@@ -285,24 +287,6 @@ async function atOf({ service: { ctx } }: TestServer, repositoryId: string): Pro
   return (await openRepository(ctx, repositoryId)).at;
 }
 
-/** Ways in which a call of the provider fails. */
-const BREAKS = {
-  'is cut off before it is done': async () => {
-    throw new ProviderError({ code: 'unavailable' }, 'the connection was cut');
-  },
-  'is done, and its answer is lost': async (call: () => Promise<unknown>) => {
-    await call();
-    throw new ProviderError({ code: 'unavailable' }, '502');
-  },
-  'ends with the process before it is done': async () => {
-    throw new Error('killed');
-  },
-  'is done, and ends with the process': async (call: () => Promise<unknown>) => {
-    await call();
-    throw new Error('killed');
-  },
-} as const;
-type Break = keyof typeof BREAKS;
 export const BREAK_NAMES = Object.keys(BREAKS) as Break[];
 
 const METHODS = ['mergePullRequest', 'updatePullRequest', 'replyToThread', 'listChecks'] as const;

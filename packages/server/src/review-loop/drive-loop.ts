@@ -43,8 +43,9 @@ export const driveLoop: LoopDriver = async (looked, { mayBegin }) => {
   const { reviewLoop: settings } = await effectiveSettings(looked.ctx.db, looked.loaded.row);
   const by = { settings, mayBegin };
   let next = await step(looked, by, null);
-  if (next.is === 'tell') next = await step(looked, by, await readTold(looked, next.points));
-  if (next.is === 'merge') await mergeByItself(looked);
+  if (next.is === 'tell')
+    next = await step(looked, by, await readTold(looked, next.points, settings.instructions));
+  if (next.is === 'merge') await mergeByItself(looked, settings.mergeMethod);
 };
 
 /** One step of the loop, if the pull request has not changed since the look. `told`: what its next pass quotes. */

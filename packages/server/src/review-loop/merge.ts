@@ -12,7 +12,6 @@ import { changePullRequest, loopAfterRefusal } from '../pull-requests/index.ts';
 import type { LoadedPullRequest, LoopChange } from '../pull-requests/index.ts';
 import { ProviderError } from '../scm/index.ts';
 import type { ProviderPullRequest } from '../scm/index.ts';
-import { effectiveSettings } from '../settings/index.ts';
 import { isHeld, lockBoth, see } from '../sync/index.ts';
 import type { Looked } from '../sync/index.ts';
 
@@ -28,13 +27,12 @@ const FAULTS = ['unavailable', 'access_denied', 'gone'];
 interface Begun {
   headSha: string;
   isDraft: boolean;
-  method: MergeMethod;
   /** An earlier attempt may have merged the pull request. */
   isRepeated: boolean;
 }
 
-/** Merges a pull request that a look found green. Throws ProviderError if the provider cannot be reached. */
-export async function mergeByItself(looked: Looked): Promise<void> {
+/** Merges a pull request that a look found green; `mergeMethod`: of the settings. Throws ProviderError if the provider cannot be reached. */
+export async function mergeByItself(looked: Looked, mergeMethod: MergeMethod | null): Promise<void> {
   const begun = await begin(looked);
   if (!begun) return;
   const { provider, at } = looked.repository;
@@ -45,7 +43,8 @@ export async function mergeByItself(looked: Looked): Promise<void> {
       // The loop may be disabled by now.
       if (!(await begin(looked))) return;
     }
-    const { method, headSha: expectedHeadSha } = begun;
+    const method = mergeMethod ?? at.repository.merge_methods[0]!;
+    const { headSha: expectedHeadSha } = begun;
     await write(looked, await provider.mergePullRequest(at, number, { method, expectedHeadSha }));
   } catch (error) {
     if (!(error instanceof ProviderError)) throw error;
@@ -56,8 +55,7 @@ export async function mergeByItself(looked: Looked): Promise<void> {
 
 /** Null if it must not be merged now. */
 async function begin(looked: Looked): Promise<Begun | null> {
-  const { ctx, repository, loaded: before } = looked;
-  const { reviewLoop: settings } = await effectiveSettings(ctx.db, before.row);
+  const { loaded: before } = looked;
   return inTurn(looked, async (tx, { thread, loaded }) => {
     const { row, loop } = loaded;
     if (loop?.status !== 'finalizing' || row.head_sha !== before.row.head_sha) return null;
@@ -74,8 +72,7 @@ async function begin(looked: Looked): Promise<Begun | null> {
     }
     const isRepeated = loop.merging_sha === row.head_sha;
     if (!isRepeated) await changePullRequest(tx, loaded, {}, { merging_sha: row.head_sha });
-    const method = settings.mergeMethod ?? repository.at.repository.merge_methods[0]!;
-    return { headSha: row.head_sha, isDraft: row.draft, method, isRepeated };
+    return { headSha: row.head_sha, isDraft: row.draft, isRepeated };
   });
 }
 

@@ -1,5 +1,4 @@
 /** The content of a pass. It is read before the pass's transaction, since logs come from the provider. */
-import { effectiveSettings } from '../settings/index.ts';
 import type { Looked } from '../sync/index.ts';
 import { withLogs } from './check-logs.ts';
 import { passText } from './pass-text.ts';
@@ -12,16 +11,15 @@ export type Told =
   | { kind: 'message'; content: string; instructions: string; points: Point[] };
 
 /** Throws ProviderError if the provider is unavailable. */
-export async function readTold(looked: Looked, points: Point[]): Promise<Told> {
+export async function readTold(looked: Looked, points: Point[], instructions: string): Promise<Told> {
   if (looked.pull.mergeable === 'conflicting') return { kind: 'update' };
-  const { reviewLoop: settings } = await effectiveSettings(looked.ctx.db, looked.loaded.row);
   const failing = (looked.checks ?? []).filter(({ state }) => state === 'failing');
   const checks = await withLogs(looked.repository, failing);
-  const { content, pointCount } = passText({ instructions: settings.instructions, checks, points });
+  const { content, pointCount } = passText({ instructions, checks, points });
   return {
     kind: 'message',
     content,
-    instructions: settings.instructions,
+    instructions,
     points: points.slice(0, pointCount),
   };
 }
