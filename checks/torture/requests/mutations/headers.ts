@@ -9,6 +9,7 @@ import { requestOf } from '../specimen.ts';
 import type { Specimen } from '../specimen.ts';
 import type { Request } from '../wire.ts';
 import type { Broken, Mutation } from './mutation.ts';
+import { SIGNED_BY_SENDER } from './paths.ts';
 
 const LONG = 64 * 1024;
 const NO_MEDIA = [
@@ -248,7 +249,7 @@ export const HEADER_MUTATIONS: Mutation[] = [
   {
     name: 'a body where none is taken',
     // The sender defines the body of a webhook delivery: the document does not describe it.
-    fits: ({ base, body }) => body === null && base !== 'scm.receiveWebhook',
+    fits: ({ base, body }) => body === null && !SIGNED_BY_SENDER.includes(base),
     // HTTP gives a GET's content no meaning, and the service does not read it.
     apply: (specimen, random) => ({
       ...answered(

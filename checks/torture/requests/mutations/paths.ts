@@ -7,6 +7,8 @@ import type { Mutation } from './mutation.ts';
 
 const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'HEAD', 'OPTIONS'];
 const MARK = 'the-marked-id';
+/** Operations whose sender signs the body: what is not signed gets one answer, whatever the id. */
+export const SIGNED_BY_SENDER: readonly string[] = ['scm.receiveWebhook'];
 const BASE32 = '0123456789abcdefghjkmnpqrstvwxyz';
 
 /** An id of the same form that nobody has. */
@@ -89,9 +91,8 @@ export const PATH_MUTATIONS: Mutation[] = [
   {
     name: 'unknown id',
     weight: 2,
-    // A webhook delivery without a signature gets the same answer for every installation.
     fits: ({ base, pathParameters }) =>
-      base !== 'scm.receiveWebhook' && pathParameters.some((name) => name !== 'provider'),
+      !SIGNED_BY_SENDER.includes(base) && pathParameters.some((name) => name !== 'provider'),
     apply: (specimen, random, { exhibits: { ids } }) => {
       const { operation } = specimen;
       const name = random.pick(operation.pathParameters.filter((one) => one !== 'provider'));
@@ -110,7 +111,9 @@ export const PATH_MUTATIONS: Mutation[] = [
       return {
         request: { ...requestOf(specimen), target: targetOf({ ...specimen, path }) },
         operation: null,
-        status: [404, 400, 405],
+        status: SIGNED_BY_SENDER.includes(specimen.operation.base)
+          ? [404, 400, 405, 401, 415]
+          : [404, 400, 405],
       };
     },
   },
