@@ -19,7 +19,9 @@ export type Channel =
   | 'control'
   | 'operations'
   | 'resources'
-  | 'limits';
+  | 'limits'
+  | 'webhooks'
+  | 'schedules';
 type Listener = (payload: string) => void;
 
 const COALESCE_MS = 5;
@@ -65,6 +67,8 @@ export async function openBus(
     'operations',
     'resources',
     'limits',
+    'webhooks',
+    'schedules',
   ];
 
   const deliver = (channel: Channel, payload: string) => {

@@ -65,6 +65,10 @@ export const SETTINGS = {
   HEADRACE_SCM_ALLOW_PRIVATE: { default: '0' },
   HEADRACE_REVIEW_CHECK_GRACE_SECONDS: { default: '60' },
   HEADRACE_REVIEW_CHECK_TIMEOUT_SECONDS: { default: '3600' },
+  HEADRACE_WEBHOOK_ALLOW_PRIVATE: { default: '0' },
+  HEADRACE_WEBHOOK_RETRY_SECONDS: { default: '5,300,1800,7200,18000,36000,36000' },
+  HEADRACE_WEBHOOK_DISABLE_AFTER_SECONDS: { default: '432000' },
+  HEADRACE_AUTOMATION_MIN_INTERVAL_SECONDS: { default: '300' },
   HEADRACE_GIT_MAX_PUSH_BYTES: { default: '536870912' },
   HEADRACE_REPOSITORY_MAX_FILES: { default: '50000' },
   HEADRACE_REPOSITORY_MAX_BYTES: { default: '268435456' },
@@ -138,6 +142,16 @@ export interface Config extends Omit<FileConfig, 'scm'> {
   };
   /** How long a review loop waits for the first check of a head, and for all of them. */
   reviewLoop: { graceSeconds: number; timeoutSeconds: number };
+  webhooks: {
+    /** Receivers may have loopback and private addresses, and speak http. */
+    allowPrivate: boolean;
+    /** The waits between attempts: one attempt more than there are waits. */
+    retrySeconds: number[];
+    /** For so long every attempt has to fail until a subscription is disabled. */
+    disableAfterSeconds: number;
+  };
+  /** The least distance of two times of a schedule. */
+  automations: { minIntervalSeconds: number };
   /** What a source of a repository may have; a bundle has limits of its own. */
   repositoryLimits: { files: number; bytes: number; fileBytes: number };
   /** What each organization may have at once; null: no bound. */
@@ -429,6 +443,29 @@ function sourceControlOf(
   };
 }
 
+const MOST_RETRIES = 50;
+
+function eventReadersOf(v: Variables): Pick<Config, 'webhooks' | 'automations'> {
+  const retries = v.textOrDefault('HEADRACE_WEBHOOK_RETRY_SECONDS').split(',');
+  v.require(
+    retries.length <= MOST_RETRIES &&
+      retries.every((one) => /^\s*\d{1,6}\s*$/.test(one) && Number(one) >= 1 && Number(one) <= 604_800),
+    `HEADRACE_WEBHOOK_RETRY_SECONDS: has to be whole numbers from 1 to 604800 with commas, at most ${MOST_RETRIES}`,
+  );
+  return {
+    webhooks: {
+      allowPrivate:
+        v.oneOf('HEADRACE_WEBHOOK_ALLOW_PRIVATE', SETTINGS.HEADRACE_WEBHOOK_ALLOW_PRIVATE.default, [
+          '0',
+          '1',
+        ] as const) === '1',
+      retrySeconds: retries.map(Number),
+      disableAfterSeconds: v.whole('HEADRACE_WEBHOOK_DISABLE_AFTER_SECONDS', 1, 31_536_000),
+    },
+    automations: { minIntervalSeconds: v.whole('HEADRACE_AUTOMATION_MIN_INTERVAL_SECONDS', 1, 31_536_000) },
+  };
+}
+
 function sandboxesOf(
   v: Variables,
 ): Pick<Config, 'sandboxDriver' | 'sandboxLimits' | 'container' | 'runConcurrency' | 'buildConcurrency'> {
@@ -508,6 +545,7 @@ export function readConfig(env: Env, isBootstrapKey: (key: string) => boolean): 
     repairBudgetSeconds: v.whole('HEADRACE_REPAIR_BUDGET_SECONDS', 1, 900),
     approvalTimeoutSeconds: v.whole('HEADRACE_APPROVAL_TIMEOUT_SECONDS', 1, 86_400),
     ...sourceControlOf(v, file.scm),
+    ...eventReadersOf(v),
     organizationBounds: {
       runs: v.bound('HEADRACE_ORG_RUNS'),
       builds: v.bound('HEADRACE_ORG_BUILDS'),

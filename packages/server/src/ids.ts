@@ -39,7 +39,10 @@ export type IdPrefix =
   | 'pr'
   | 'rvl'
   | 'task'
-  | 'pass';
+  | 'pass'
+  | 'wh'
+  | 'whd'
+  | 'aut';
 
 const random = Buffer.alloc(8 * 1024);
 let used = random.length;

@@ -354,6 +354,7 @@ interface ThreadsTable {
   pull_request_operation_id: string | null;
   task_id: string | null;
   thread_index: number | null;
+  automation_id: string | null;
   created_at: GeneratedTime;
   updated_at: GeneratedTime;
 }
@@ -991,6 +992,178 @@ export interface ReviewPointsTable {
   replied_at: TimeOrNull;
 }
 
+interface LogConsumersTable {
+  name: ConsumerName;
+  sequence: number;
+  published_at: Time;
+}
+
+/** Who reads the log inside the service. */
+export type ConsumerName = 'webhooks' | 'automations';
+
+interface WebhookSubscriptionsTable {
+  org_id: string;
+  id: string;
+  project_id: string | null;
+  url: string;
+  types: string[];
+  disabled_reason: 'user' | 'gone' | 'failures' | null;
+  failing_since: TimeOrNull;
+  failed_attempts: Generated<number>;
+  secret_sealed: Buffer;
+  former_secret_sealed: Buffer | null;
+  former_secret_until: TimeOrNull;
+  after_sequence: number;
+  created_by: string;
+  created_at: GeneratedTime;
+  updated_at: GeneratedTime;
+  deleted_at: TimeOrNull;
+}
+
+/** What an attempt to deliver came to. */
+export type AttemptError = 'timeout' | 'connection' | 'tls' | 'address_refused' | 'redirect' | 'status';
+
+/** An attempt, as the delivery shows it. */
+export interface DeliveryAttempt {
+  at: string;
+  durationMs: number;
+  statusCode: number | null;
+  error: AttemptError | null;
+  /** The first 1,024 bytes of the answer; null without one. */
+  response: string | null;
+}
+
+/** An event as a delivery keeps it: the envelope without the organization and the cursor. */
+export interface DeliveredEvent {
+  /** Null: a ping, which is on no feed. */
+  sequence: number | null;
+  projectId: string | null;
+  threadId: string | null;
+  runId: string | null;
+  data: Record<string, unknown>;
+  occurredAt: string;
+  publishedAt: string;
+}
+
+interface WebhookDeliveriesTable {
+  org_id: string;
+  id: string;
+  subscription_id: string;
+  number: GeneratedAlways<number>;
+  project_id: string | null;
+  event_id: string;
+  event_type: string;
+  event: Json<DeliveredEvent>;
+  status: Generated<'pending' | 'succeeded' | 'failed'>;
+  attempt_count: Generated<number>;
+  attempts: GeneratedJson<DeliveryAttempt[]>;
+  next_attempt_at: TimeOrNull;
+  error_code: 'exhausted' | 'gone' | 'platform_app_event' | 'expired' | 'overflow' | null;
+  redelivery_of: string | null;
+  created_at: GeneratedTime;
+  finished_at: TimeOrNull;
+}
+
+/** When an automation begins, as clients see it. */
+export type AutomationTrigger =
+  | { kind: 'schedule'; cron: string; timeZone: string }
+  | { kind: 'event'; types: string[] }
+  | {
+      kind: 'webhook';
+      source: HookSource;
+      defaults?: { organizationSlug?: string; projectSlug?: string; projectId?: string };
+    };
+
+export type HookSource = 'generic' | 'error_tracker' | 'tracker';
+
+/** All of an automation's have to hold. */
+export interface FilterRule {
+  path: string;
+  op: 'eq' | 'ne' | 'in' | 'contains' | 'exists';
+  value?: unknown;
+}
+
+interface AutomationsTable {
+  org_id: string;
+  id: string;
+  project_id: string;
+  name: string;
+  prompt: string;
+  kind: AutomationTrigger['kind'];
+  trigger: Json<AutomationTrigger>;
+  filter: GeneratedJson<FilterRule[]>;
+  model_id: string | null;
+  base_branch: string | null;
+  pull_request: 'none' | 'draft' | 'open';
+  overlap: 'skip' | 'queue' | 'allow';
+  catch_up: boolean;
+  spend_limit_micros: number | null;
+  monthly_limit_micros: number | null;
+  disable_after_failures: number | null;
+  disabled_reason: 'user' | 'failures' | null;
+  consecutive_failures: Generated<number>;
+  next_run_at: TimeOrNull;
+  last_execution_at: TimeOrNull;
+  secret_sealed: Buffer | null;
+  former_secret_sealed: Buffer | null;
+  former_secret_until: TimeOrNull;
+  after_sequence: number;
+  created_by: string;
+  created_at: GeneratedTime;
+  updated_at: GeneratedTime;
+  deleted_at: TimeOrNull;
+}
+
+/** The event that made an execution, as templates read it. */
+export interface TriggerEvent {
+  type: string;
+  data: Record<string, unknown>;
+  threadId: string | null;
+  runId: string | null;
+}
+
+/** What was found in a hook's payload about an issue. */
+export interface MappedIssue {
+  errorTrackerIssue?: Record<string, unknown>;
+  trackerIssueUrl?: string;
+}
+
+export interface ExecutionsTable {
+  org_id: string;
+  id: string;
+  automation_id: string;
+  project_id: string;
+  kind: AutomationTrigger['kind'] | 'manual';
+  scheduled_for: TimeOrNull;
+  event_id: string | null;
+  event_type: string | null;
+  delivery_id: string | null;
+  status: 'queued' | 'running' | 'completed' | 'failed' | 'cancelled' | 'skipped';
+  skipped_reason: 'overlap' | 'queue_full' | 'limit' | 'rate' | 'loop' | null;
+  overlap_key: string;
+  depth: number;
+  payload: JsonOrNull<Record<string, unknown>>;
+  event: JsonOrNull<TriggerEvent>;
+  mapped: JsonOrNull<MappedIssue>;
+  thread_id: string | null;
+  run_id: string | null;
+  pull_request_id: string | null;
+  opening: JsonOrNull<Record<string, unknown>>;
+  error_code: string | null;
+  error_message: string | null;
+  created_at: GeneratedTime;
+  started_at: TimeOrNull;
+  finished_at: TimeOrNull;
+}
+
+interface HookDeliveriesTable {
+  automation_id: string;
+  delivery_id: string;
+  execution_id: string | null;
+  skipped: 'filtered' | 'disabled' | 'unmapped' | null;
+  created_at: GeneratedTime;
+}
+
 export interface Database {
   installations: InstallationsTable;
   repositories: RepositoriesTable;
@@ -1047,6 +1220,12 @@ export interface Database {
   processes: ProcessesTable;
   workspace_sizes: WorkspaceSizesTable;
   jobs: JobsTable;
+  log_consumers: LogConsumersTable;
+  webhook_subscriptions: WebhookSubscriptionsTable;
+  webhook_deliveries: WebhookDeliveriesTable;
+  automations: AutomationsTable;
+  executions: ExecutionsTable;
+  hook_deliveries: HookDeliveriesTable;
 }
 
 export type OrganizationRow = Selectable<OrganizationsTable>;
@@ -1086,3 +1265,7 @@ export type ExecRow = Selectable<ExecsTable>;
 export type PreviewRow = Selectable<PreviewsTable>;
 export type EventRow = Selectable<EventsTable>;
 export type JobRow = Selectable<JobsTable>;
+export type WebhookSubscriptionRow = Selectable<WebhookSubscriptionsTable>;
+export type WebhookDeliveryRow = Selectable<WebhookDeliveriesTable>;
+export type AutomationRow = Selectable<AutomationsTable>;
+export type ExecutionRow = Selectable<ExecutionsTable>;

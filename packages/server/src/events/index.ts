@@ -5,3 +5,8 @@ export { makePartition } from './partitions.ts';
 export { raiseGeneration } from './store.ts';
 export { putDraft, removeDraft } from './drafts.ts';
 export { purgeDrafts } from './store.ts';
+export { caughtUp, startConsumer, takeBatch } from './consumer.ts';
+export type { Consumer, Consuming } from './consumer.ts';
+export { lastSequence } from './store.ts';
+export { EVENT_TYPES, isEventType } from './types.ts';
+export type { EventType } from './types.ts';

@@ -8,7 +8,7 @@ import { sql } from 'kysely';
 import type { Client } from 'pg';
 import type { Context } from '../context.ts';
 import type { Db } from '../db/database.ts';
-import { deleteEventsBefore } from './store.ts';
+import { deleteEventsBefore, slowestConsumer } from './store.ts';
 
 const DAY_MS = 86_400_000;
 const DAYS_AHEAD = 7;
@@ -75,11 +75,15 @@ export async function createPartitions(db: Db, daysAhead = DAYS_AHEAD): Promise<
  * short retention, in all.
  */
 export async function removeExpired(db: Db, retentionSeconds: number): Promise<void> {
-  const keptFrom = (await databaseNow(db)) - (retentionSeconds + DELETE_GRACE_SECONDS) * 1000;
+  const retentionMs = retentionSeconds * 1000;
+  const due = (await databaseNow(db)) - retentionMs - DELETE_GRACE_SECONDS * 1000;
+  // What a reader inside the service has not taken is kept as long again, at most.
+  const waiting = (await slowestConsumer(db))?.getTime() ?? due;
+  const keptFrom = Math.max(due - retentionMs, Math.min(due, waiting));
   for (const name of await listPartitions(db)) {
     if (dayNamed(name).getTime() + DAY_MS < keptFrom) await alter(db, `drop table if exists ${name}`);
   }
-  const table = retentionSeconds * 1000 < DAY_MS ? 'events' : 'events_default';
+  const table = retentionMs < DAY_MS ? 'events' : 'events_default';
   while ((await deleteEventsBefore(db, table, new Date(keptFrom), DELETE_BATCH)) === DELETE_BATCH);
 }
 

@@ -1,5 +1,5 @@
 /**
- * The only writer of the log (`events`, `log_state`) and of `drafts`. Rows of `outbox` are inserted as
+ * The only writer of the log (`events`, `log_state`, `log_consumers`) and of `drafts`. Rows of `outbox` are inserted as
  * transactions commit (`db/transaction.ts`) and deleted here. Every read of the log takes its end and the
  * clock from the same snapshot as its rows.
  */
@@ -10,7 +10,7 @@ import type { Db } from '../db/database.ts';
 import { countChanged } from '../db/purge.ts';
 import type { Purge } from '../db/purge.ts';
 import { prepared } from '../db/prepared.ts';
-import type { DraftRow, DraftsTable, EventRow } from '../db/schema.ts';
+import type { ConsumerName, DraftRow, DraftsTable, EventRow } from '../db/schema.ts';
 import type { Tx } from '../db/transaction.ts';
 import { parts } from './filter.ts';
 import type { EventFilter } from './filter.ts';
@@ -90,6 +90,42 @@ const READ_ALL = prepared<Joined>(
 export async function readAll(db: Db, sequence: number, since: Date, limit: number): Promise<LogPage> {
   const { rows } = await db.executeQuery(READ_ALL([sequence, since, limit]));
   return pageOf(rows);
+}
+
+/** A reader's position, locked for its next batch; undefined where another process takes one now. */
+export const takePosition = (tx: Tx, name: ConsumerName) =>
+  tx.db
+    .selectFrom('log_consumers')
+    .select(['sequence', 'published_at'])
+    .where('name', '=', name)
+    .forUpdate()
+    .skipLocked()
+    .executeTakeFirst();
+
+export async function moveConsumer(tx: Tx, name: ConsumerName, { sequence, time }: Position): Promise<void> {
+  await tx.db
+    .updateTable('log_consumers')
+    .set({ sequence, published_at: new Date(time) })
+    .where('name', '=', name)
+    .execute();
+}
+
+/** When the slowest reader inside the service took its last event; null: all have taken everything. */
+export async function slowestConsumer(db: Db): Promise<Date | null> {
+  const { rows } = await sql<{ time: Date | null }>`
+    select min(c.published_at) as time from log_consumers c, log_state s where c.sequence < s.last_sequence`.execute(
+    db,
+  );
+  return rows[0]!.time;
+}
+
+/** Where the log ends, in the caller's transaction: later events have higher sequences. */
+export async function lastSequence(db: Db): Promise<number> {
+  const { last_sequence: last } = await db
+    .selectFrom('log_state')
+    .select('last_sequence')
+    .executeTakeFirstOrThrow();
+  return last;
 }
 
 /** Where the log ends now; `publishedAt` is the time of its last event. */

@@ -26,6 +26,8 @@ export interface JobKinds {
   'scm.sync': { installationId: string };
   /** Looks at the pull requests that a change in a repository concerns: all, or some of them. */
   'scm.look-repository': { repositoryId: string; number?: number; commitSha?: string; branch?: string };
+  /** Begins the execution when it is its turn, and ends it with its run. */
+  'automation.execute': { executionId: string };
   'scm.maintain-repository': { repositoryId: string };
 }
 export type JobKind = keyof JobKinds;

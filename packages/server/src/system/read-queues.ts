@@ -38,6 +38,7 @@ const NAMES: Record<JobKind, string> = {
   'pull-request.comment': 'pullRequestComments',
   'task.title': 'taskTitles',
   'pull-request.reply': 'pullRequestReplies',
+  'automation.execute': 'executions',
   'scm.sync': 'repositoryLists',
   'scm.look-repository': 'repositoryLooks',
   'scm.maintain-repository': 'repositoryMaintenances',

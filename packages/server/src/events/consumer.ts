@@ -1,0 +1,99 @@
+/**
+ * Readers of the log inside the service. Each has a named position, which moves in the transaction of what it
+ * makes of the events: what is committed was taken once, in the log's order, by whichever process. The
+ * log keeps what its readers have not taken (partitions.ts), within a bound.
+ */
+import { sql } from 'kysely';
+import type { Context } from '../context.ts';
+import type { Db } from '../db/database.ts';
+import type { ConsumerName, EventRow } from '../db/schema.ts';
+import { transaction } from '../db/transaction.ts';
+import type { Tx } from '../db/transaction.ts';
+import { every } from '../jobs/every.ts';
+import { moveConsumer, readAll, takePosition } from './store.ts';
+import { positionOf } from './view.ts';
+
+/** By itself, so that a lost hint costs no more; another process's death, too, is noticed by this. */
+const POLL_MS = 500;
+const BATCH = 500;
+/** How long a caller waits for a reader at most, and how often it looks. */
+const CAUGHT_UP_MS = 1_000;
+const LOOK_MS = 10;
+
+export interface Consumer {
+  name: ConsumerName;
+  /**
+   * Takes the next events, in order, of all organizations and feeds; at most `BATCH`. It has no effect
+   * outside of `tx`: what fails is taken again.
+   */
+  take(tx: Tx, events: readonly EventRow[]): Promise<void>;
+}
+
+type Deps = Pick<Context, 'db' | 'bus' | 'log' | 'shutdown'>;
+
+export interface Consuming {
+  stop(): Promise<void>;
+}
+
+/** Has this process read on whenever the log grows, unless another one does just then. */
+export function startConsumer(ctx: Deps, consumer: Consumer): Consuming {
+  let isNewer = false;
+  const loop = every(
+    POLL_MS,
+    async () => {
+      isNewer = true;
+      while (isNewer && !ctx.shutdown.aborted) {
+        isNewer = false;
+        while (!ctx.shutdown.aborted && (await takeBatch(ctx, consumer)) === BATCH);
+      }
+    },
+    {
+      onFailure: (err) =>
+        ctx.log.error({ err, consumer: consumer.name }, 'events were not taken; they are taken again'),
+      until: ctx.shutdown,
+    },
+  );
+  const unlisten = ctx.bus.listen('events', () => {
+    isNewer = true;
+    loop.runNow();
+  });
+  loop.runNow();
+  return {
+    async stop() {
+      unlisten();
+      await loop.stop();
+    },
+  };
+}
+
+/** Takes the next batch. Returns how many events; 0 also where another process takes them. */
+export function takeBatch(ctx: Pick<Context, 'db' | 'bus'>, consumer: Consumer): Promise<number> {
+  return transaction(ctx, async (tx) => {
+    const position = await takePosition(tx, consumer.name);
+    if (!position) return 0;
+    const { rows } = await readAll(tx.db, position.sequence, position.published_at, BATCH);
+    if (rows.length === 0) return 0;
+    await consumer.take(tx, rows);
+    await moveConsumer(tx, consumer.name, positionOf(rows.at(-1)!));
+    return rows.length;
+  });
+}
+
+/**
+ * Waits until a reader has taken all events that were committed before the call, at most a second: a change
+ * of what it does with them then holds for later ones alone.
+ */
+export async function caughtUp({ db }: { db: Db }, name: ConsumerName): Promise<void> {
+  const { rows } = await sql<{ last: number | null }>`select max(id) as last from outbox`.execute(db);
+  const last = rows[0]!.last ?? 0;
+  const until = performance.now() + CAUGHT_UP_MS;
+  for (let goal: number | null = null; performance.now() < until;) {
+    const { rows: now } = await sql<{ waits: boolean; end: number; at: number }>`
+      select exists (select from outbox where id <= ${last}) as waits, s.last_sequence as end, c.sequence as at
+      from log_state s, log_consumers c where c.name = ${name}`.execute(db);
+    const { waits, end, at } = now[0]!;
+    if (!waits) goal ??= end;
+    if (goal !== null && at >= goal) return;
+    await new Promise((resolve) => setTimeout(resolve, LOOK_MS));
+  }
+}

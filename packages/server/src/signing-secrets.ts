@@ -1,0 +1,67 @@
+/**
+ * Secrets by which a party signs what it sends (https://www.standardwebhooks.com): `whsec_` and the base64 of
+ * 32 bytes. After a rotation the former one is valid until its time, next to the new one.
+ */
+import { randomBytes } from 'node:crypto';
+import { sql } from 'kysely';
+import type { RawBuilder } from 'kysely';
+import { seal, unseal } from './sealing.ts';
+
+const SECRET_BYTES = 32;
+const PREFIX = 'whsec_';
+
+/** What a row keeps of its secrets, sealed for the row. */
+export interface SigningSecrets {
+  org_id: string;
+  id: string;
+  secret_sealed: Buffer | null;
+  former_secret_sealed: Buffer | null;
+  former_secret_until: Date | null;
+}
+
+type Owner = Pick<SigningSecrets, 'org_id' | 'id'>;
+
+const placeOf = ({ org_id, id }: Owner) => `${org_id} ${id}`;
+
+export const newSigningSecret = (): string => PREFIX + randomBytes(SECRET_BYTES).toString('base64');
+
+export const sealSigningSecret = (secretKey: Buffer, purpose: string, owner: Owner, secret: string): Buffer =>
+  seal(secretKey, purpose, placeOf(owner), secret);
+
+/** The secrets that are valid at `now`, the newest first. Throws when the service's secret key is another one. */
+export function openSigningSecrets(
+  secretKey: Buffer,
+  purpose: string,
+  row: SigningSecrets,
+  now: Date,
+): string[] {
+  const isFormerValid = row.former_secret_until !== null && row.former_secret_until > now;
+  return [row.secret_sealed, isFormerValid ? row.former_secret_sealed : null]
+    .filter((sealed) => sealed !== null)
+    .map((sealed) => unseal(secretKey, purpose, placeOf(row), sealed));
+}
+
+/** The columns after a rotation: what was former before is dropped. */
+export function rotatedSecret(
+  { secret_sealed: current }: Pick<SigningSecrets, 'secret_sealed'>,
+  sealed: Buffer,
+  overlapSeconds: number,
+): {
+  secret_sealed: Buffer;
+  former_secret_sealed: Buffer | null;
+  former_secret_until: RawBuilder<Date> | null;
+} {
+  const isKept = overlapSeconds > 0;
+  return {
+    secret_sealed: sealed,
+    former_secret_sealed: isKept ? current : null,
+    former_secret_until: isKept ? sql<Date>`now() + ${overlapSeconds} * interval '1 second'` : null,
+  };
+}
+
+/**
+ * The key of the signature: the bytes of the base64 behind `whsec_`; a secret without that prefix, a sender's
+ * own, is its text.
+ */
+export const signingKey = (secret: string): Buffer =>
+  secret.startsWith(PREFIX) ? Buffer.from(secret.slice(PREFIX.length), 'base64') : Buffer.from(secret);
