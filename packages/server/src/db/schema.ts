@@ -1010,7 +1010,7 @@ interface WebhookSubscriptionsTable {
   disabled_reason: 'user' | 'gone' | 'failures' | null;
   failing_since: TimeOrNull;
   failed_attempts: Generated<number>;
-  secret_sealed: Buffer;
+  secret_sealed: Buffer | null;
   former_secret_sealed: Buffer | null;
   former_secret_until: TimeOrNull;
   after_sequence: number;

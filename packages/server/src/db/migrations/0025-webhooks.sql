@@ -20,7 +20,8 @@ create table webhook_subscriptions (
   -- Since the last success, or since it was enabled: when the first attempt failed, and how many did.
   failing_since timestamptz(3),
   failed_attempts integer not null default 0,
-  secret_sealed bytea not null,
+  -- Null once it is deleted.
+  secret_sealed bytea,
   -- Signs, too, until then: the secret before the last rotation.
   former_secret_sealed bytea,
   former_secret_until timestamptz(3),
@@ -30,7 +31,8 @@ create table webhook_subscriptions (
   created_at timestamptz(3) not null default now(),
   updated_at timestamptz(3) not null default now(),
   -- Its rows are removed in batches afterwards.
-  deleted_at timestamptz(3)
+  deleted_at timestamptz(3),
+  check ((secret_sealed is null) = (deleted_at is not null))
 );
 create index webhook_subscriptions_org on webhook_subscriptions (org_id, id) where deleted_at is null;
 create index webhook_subscriptions_project on webhook_subscriptions (project_id) where deleted_at is null;
@@ -59,7 +61,8 @@ create table webhook_deliveries (
   check ((status = 'pending') = (next_attempt_at is not null)),
   check ((status = 'pending') = (finished_at is null))
 );
-create index webhook_deliveries_list on webhook_deliveries (subscription_id, id);
+-- Lists, newest first. Their filters are in the index, so that what none of 100,000 rows matches is known without reading them.
+create index webhook_deliveries_list on webhook_deliveries (subscription_id, id, status, event_type);
 -- What a subscription still has to be told, the oldest first; first attempts are due in the log's order.
 create index webhook_deliveries_due on webhook_deliveries (subscription_id, next_attempt_at, number) where status = 'pending';
 create index webhook_deliveries_ended on webhook_deliveries (finished_at) where status <> 'pending';
