@@ -32,6 +32,7 @@ import { routes as systemRoutes } from './system/routes.ts';
 import { routes as taskRoutes } from './tasks/routes.ts';
 import { routes as threadRoutes } from './threads/routes.ts';
 import { routes as usageRoutes } from './usage/routes.ts';
+import { routes as webhookRoutes } from './webhooks/routes.ts';
 import { routes as workspaceRoutes } from './workspaces/routes.ts';
 
 /** Every route of the service, in the order of the document. */
@@ -56,6 +57,7 @@ export const routes: Route[] = [
   ...operationRoutes,
   ...usageRoutes,
   ...mcpServerRoutes,
+  ...webhookRoutes,
   ...scmRoutes,
   ...accountRoutes,
   ...auditRoutes,

@@ -123,6 +123,10 @@ const SAMPLES: Record<string, Sample> = {
   'mcpServers.getMcpServer': NOTHING,
   'mcpServers.updateMcpServer': { body: () => ({ name: 'n' }) },
   'mcpServers.deleteMcpServer': NOTHING,
+  'webhooks.createWebhook': { body: () => ({ url: 'https://hooks.example.com/', types: ['*'] }) },
+  'webhooks.listWebhooks': NOTHING,
+  'webhooks.getWebhook': NOTHING,
+  'webhooks.deleteWebhook': NOTHING,
   'scm.listInstallations': NOTHING,
   'scm.getInstallation': NOTHING,
   'scm.syncInstallation': EMPTY,
@@ -215,6 +219,8 @@ const MISSING: Record<string, string> = {
   commentId: 'comment',
   pullRequestId: 'pull_request',
   taskId: 'task',
+  webhookId: 'webhook',
+  deliveryId: 'delivery',
 };
 const UNSTREAMED = routes.filter((r) => !/events\.stream/.test(r.operation.name));
 const accessOf = (route: Route) => route.operation.access;
@@ -288,6 +294,8 @@ async function party(): Promise<Party> {
   const mcpServerId = (
     await post('/api/mcp-servers', { name: 'ours', transport: 'http', url: 'https://mcp.example.com/' })
   ).body.mcpServer.id as string;
+  const webhookId = (await post('/api/webhooks', { url: 'https://hooks.example.com/', types: ['*'] })).body
+    .subscription.id as string;
   const repository = (
     await post('/api/source-control/scm/repositories', { name: 'ours', files: [{ path: 'a', content: 'b' }] })
   ).body.repository;
@@ -328,6 +336,7 @@ async function party(): Promise<Party> {
       approvalId,
       taskId,
       mcpServerId,
+      webhookId,
       repositoryId: repository.id,
       commitSha,
       commentId,

@@ -8,12 +8,14 @@ import { sealedCredentials, sealedWebhookSecrets } from './scm/index.ts';
 import type { SealedRows } from './sealed-rows.ts';
 import { keyNumber, reseal } from './sealing.ts';
 import { sealedModelKeys } from './usage/index.ts';
+import { sealedSubscriptionSecrets } from './webhooks/index.ts';
 
 const ALL: SealedRows[] = [
   sealedModelKeys,
   sealedMcpSecrets,
   sealedCredentials,
   sealedWebhookSecrets,
+  ...sealedSubscriptionSecrets,
   sealedAnswers,
 ];
 const BATCH = 200;

@@ -6,6 +6,7 @@ import { deleteMcpServersOf } from '../mcp-servers/index.ts';
 import { deleteSourceControlOf } from '../scm/index.ts';
 import { deleteProjectRow } from '../teardown/index.ts';
 import { deleteModelKeysOf } from '../usage/index.ts';
+import { deleteSubscriptionsOf } from '../webhooks/index.ts';
 import { loadOrganization, requireOrganization } from './policy.ts';
 import { Organization, organizationView } from './sessions.ts';
 import { markOrganizationDeleted } from './store.ts';
@@ -37,6 +38,7 @@ export const deleteOrganization = write({
     await deleteModelKeysOf(tx, organization.id);
     await deleteMcpServersOf(tx, organization.id);
     await deleteSourceControlOf(tx, organization.id);
+    await deleteSubscriptionsOf(tx, organization.id);
     await markOrganizationDeleted(tx, organization.id);
     await audit(
       tx,

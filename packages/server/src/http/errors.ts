@@ -38,6 +38,8 @@ export const CODES = {
   pull_request_not_found: 404,
   comment_not_found: 404,
   task_not_found: 404,
+  webhook_not_found: 404,
+  delivery_not_found: 404,
   method_not_allowed: 405,
   conflict: 409,
   version_conflict: 409,
@@ -70,6 +72,7 @@ export const CODES = {
   pull_request_not_open: 409,
   head_moved: 409,
   merge_refused: 409,
+  webhook_disabled: 409,
   cursor_expired: 410,
   cursor_scope_changed: 410,
   request_too_large: 413,
@@ -162,7 +165,9 @@ export const notFound = (
     | 'commit'
     | 'pull_request'
     | 'comment'
-    | 'task',
+    | 'task'
+    | 'webhook'
+    | 'delivery',
 ) =>
   new ApiError(
     `${resource}_not_found`,

@@ -25,4 +25,6 @@ export const PARAM_PREFIX: Record<string, IdPrefix> = {
   commentId: 'cmt',
   pullRequestId: 'pr',
   taskId: 'task',
+  webhookId: 'wh',
+  deliveryId: 'whd',
 };

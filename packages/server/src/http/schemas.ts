@@ -9,7 +9,7 @@ import type { IdPrefix } from '../ids.ts';
 const COUNTER_MAX = 9_007_199_254_740_991;
 
 export const EXAMPLE_ID = '01k9x3v5e8f7arh2m4t6w8y0zb';
-export const Id = (prefix: IdPrefix | 'repo' | 'pr' | 'wh', description?: string) =>
+export const Id = (prefix: IdPrefix, description?: string) =>
   Type.String({
     maxLength: 64,
     examples: [`${prefix}_${EXAMPLE_ID}`],

@@ -30,6 +30,7 @@ import { cleanUpLocalFolders, purgeHosted } from '../scm/index.ts';
 import { cleanUpObjects, expireRest, purgeBlobs, purgePacks, purgeSources } from '../sources/index.ts';
 import { purgeTasks } from '../tasks/index.ts';
 import { markThreadsPurged } from '../threads/index.ts';
+import { findDeletedSubscriptions, purgeSubscriptions } from '../webhooks/index.ts';
 
 /** Threads of one batch; projects or organizations of one round, and the next goes on. */
 const BATCH = 100;
@@ -79,6 +80,7 @@ export async function cleanUp(ctx: Cleaning): Promise<void> {
     try {
       await removeStored(ctx);
       await cleanUpLocalFolders(ctx);
+      await removeSubscriptions(ctx);
       while ((await purgeThreads(ctx)) === BATCH && !ctx.shutdown.aborted);
       await purgeProjects(ctx);
       await purgeRepositories(ctx);
@@ -103,6 +105,12 @@ async function removeStored(ctx: Cleaning): Promise<void> {
     for (const purge of OF_PROJECTS) await purgeAll(ctx, purge, [id]);
     if (!ctx.shutdown.aborted && !(await hasExecs(ctx.db, id))) await markProjectEmptied(ctx.db, id);
   }
+}
+
+/** Deleted subscriptions go at once: nothing reads their deliveries any more. */
+async function removeSubscriptions(ctx: Cleaning): Promise<void> {
+  const ids = await findDeletedSubscriptions(ctx.db, BATCH);
+  if (ids.length) for (const purge of purgeSubscriptions) await purgeAll(ctx, purge, ids);
 }
 
 /** Returns how many are purged. One whose command or preview has not ended is left to a later round. */

@@ -1,0 +1,8 @@
+/** What other domains may use of webhooks. */
+export {
+  deleteSubscriptionsOf,
+  endSubscriptionsOf,
+  findDeletedSubscriptions,
+  purgeSubscriptions,
+  sealedSubscriptionSecrets,
+} from './store.ts';

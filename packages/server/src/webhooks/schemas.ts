@@ -1,0 +1,79 @@
+/** Webhook subscriptions and their deliveries as the API takes and shows them. */
+import Type from 'typebox';
+import type { AttemptError, WebhookDeliveryRow, WebhookSubscriptionRow } from '../db/schema.ts';
+import { EVENT_TYPES } from '../events/index.ts';
+import { Body, Counter, Enum, Id, IdInput, Nullable, Ok, Text, Time } from '../http/schemas.ts';
+
+/** The type of a test's delivery; no feed has it. */
+export const PING = 'webhook.ping';
+
+/** Webhooks deliver the Direct feed, which never has an app's own events. */
+const DELIVERED_TYPES = EVENT_TYPES.filter((type) => !type.startsWith('platform.app.'));
+const groupOf = (type: string) => `${type.slice(0, type.lastIndexOf('.'))}.*`;
+
+const Url = Type.String({
+  format: 'uri',
+  maxLength: 2048,
+  examples: ['https://hooks.example.com/headrace'],
+  description: 'An https address of the open internet, without a user and without a fragment.',
+});
+const Types = Type.Array(Enum(['*', ...new Set(DELIVERED_TYPES.map(groupOf)), ...DELIVERED_TYPES]), {
+  maxItems: 30,
+  examples: [['run.completed', 'thread.*']],
+  description:
+    'Event types, groups of them (`run.*`: all types that are `run.` and one more word), or `*` for all. An empty list means `*`.',
+});
+const Disabled = Type.Boolean({
+  description: 'A disabled subscription keeps its pending deliveries and sends nothing but tests.',
+});
+
+export const NewWebhook = Body(
+  {
+    url: Url,
+    types: Types,
+    projectId: Type.Optional(IdInput('prj', 'Only events of this Direct project.')),
+    disabled: Type.Optional(Disabled),
+  },
+  { examples: [{ url: 'https://hooks.example.com/headrace', types: ['run.completed'] }] },
+);
+export const WebhookChange = Body(
+  { url: Type.Optional(Url), types: Type.Optional(Types), disabled: Type.Optional(Disabled) },
+  { examples: [{ disabled: true }] },
+);
+
+const DISABLED_REASONS = [
+  'user',
+  'gone',
+  'failures',
+] as const satisfies WebhookSubscriptionRow['disabled_reason'][];
+export const Subscription = Type.Object({
+  id: Id('wh'),
+  orgId: Id('org'),
+  projectId: Nullable(Id('prj')),
+  url: Type.String({ examples: ['https://hooks.example.com/headrace'] }),
+  types: Type.Array(Type.String(), { examples: [['run.completed', 'thread.*']] }),
+  disabled: Type.Boolean({ examples: [false] }),
+  disabledReason: Nullable(
+    Enum(DISABLED_REASONS, {
+      description:
+        '`user`: paused, new events still add deliveries. By the service, and new events add none: `gone`, the receiver answered 410; `failures`, every attempt failed for days.',
+    }),
+  ),
+  failingSince: Nullable(
+    Type.String({ ...Time, description: 'Since then every attempt has failed; null after a success.' }),
+  ),
+  createdAt: Time,
+  updatedAt: Time,
+});
+export const SubscriptionWithSecret = Ok({
+  subscription: Subscription,
+  secret: Type.Optional(
+    Text('whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw3Xk5Zc5jPqE=', {
+      description: 'Signs the deliveries (https://www.standardwebhooks.com). Returned only once.',
+    }),
+  ),
+  secretUnavailable: Type.Boolean({
+    examples: [false],
+    description: 'True in the response to a retry, which cannot return the secret.',
+  }),
+});

@@ -1,0 +1,119 @@
+/** The only writer of `webhook_subscriptions` and `webhook_deliveries`. */
+import { sql } from 'kysely';
+import type { Insertable, Updateable } from 'kysely';
+import type { Db } from '../db/database.ts';
+import { countChanged } from '../db/purge.ts';
+import type { Purge } from '../db/purge.ts';
+import type { Database, WebhookSubscriptionRow } from '../db/schema.ts';
+import type { Tx } from '../db/transaction.ts';
+import type { SealedRow, SealedRows } from '../sealed-rows.ts';
+import { PURPOSE } from './secrets.ts';
+
+type SubscriptionsTable = Database['webhook_subscriptions'];
+
+const touched = sql<Date>`greatest(now(), updated_at + interval '1 millisecond')`;
+
+export async function insertSubscription(
+  tx: Tx,
+  row: Insertable<SubscriptionsTable>,
+): Promise<WebhookSubscriptionRow> {
+  return tx.db.insertInto('webhook_subscriptions').values(row).returningAll().executeTakeFirstOrThrow();
+}
+
+/** What sends for the subscription reads it again. */
+export async function saveSubscription(
+  tx: Tx,
+  id: string,
+  change: Updateable<SubscriptionsTable>,
+): Promise<WebhookSubscriptionRow> {
+  tx.wake('webhooks', id);
+  return tx.db
+    .updateTable('webhook_subscriptions')
+    .set({ ...change, updated_at: touched })
+    .where('id', '=', id)
+    .returningAll()
+    .executeTakeFirstOrThrow();
+}
+
+/** Ends subscriptions at once, with their secrets; the clean-up removes their rows. */
+async function endSubscriptions(
+  tx: Tx,
+  of: { column: 'id' | 'project_id' | 'org_id'; id: string },
+): Promise<void> {
+  const ended = await tx.db
+    .updateTable('webhook_subscriptions')
+    .set({
+      deleted_at: sql<Date>`now()`,
+      secret_sealed: null,
+      former_secret_sealed: null,
+      former_secret_until: null,
+    })
+    .where(of.column, '=', of.id)
+    .where('deleted_at', 'is', null)
+    .returning('id')
+    .execute();
+  for (const { id } of ended) tx.wake('webhooks', id);
+}
+
+export const removeSubscription = (tx: Tx, id: string) => endSubscriptions(tx, { column: 'id', id });
+
+/** Those of a project that is deleted. */
+export const endSubscriptionsOf = (tx: Tx, projectId: string) =>
+  endSubscriptions(tx, { column: 'project_id', id: projectId });
+
+/** Those of an organization that is deleted. */
+export const deleteSubscriptionsOf = (tx: Tx, orgId: string) =>
+  endSubscriptions(tx, { column: 'org_id', id: orgId });
+
+/** Deleted subscriptions, the oldest first. */
+export async function findDeletedSubscriptions(db: Db, limit: number): Promise<string[]> {
+  const rows = await db
+    .selectFrom('webhook_subscriptions')
+    .select('id')
+    .where('deleted_at', 'is not', null)
+    .orderBy('deleted_at')
+    .limit(limit)
+    .execute();
+  return rows.map(({ id }) => id);
+}
+
+/** Deliveries of deleted subscriptions; then the subscriptions, unless an event was added meanwhile. */
+export const purgeSubscriptions: Purge[] = [
+  (db, ids, limit) =>
+    countChanged(
+      db,
+      sql`delete from webhook_deliveries where id in (
+        select id from webhook_deliveries where subscription_id = any(${ids}::text[]) limit ${limit})`,
+    ),
+  (db, ids, limit) =>
+    countChanged(
+      db,
+      sql`delete from webhook_subscriptions where id in (
+        select s.id from webhook_subscriptions s where s.id = any(${ids}::text[]) and s.deleted_at is not null
+          and not exists (select from webhook_deliveries d where d.subscription_id = s.id) limit ${limit})`,
+    ),
+];
+
+/** What is sealed in a column, for a changed secret key. */
+const sealedColumn = (column: 'secret_sealed' | 'former_secret_sealed', what: string): SealedRows => ({
+  what,
+  purpose: PURPOSE,
+  async read(db, after, limit) {
+    const { rows } = await sql<SealedRow>`
+      select id, org_id || ' ' || id as place, ${sql.ref(column)} as sealed from webhook_subscriptions
+      where ${sql.ref(column)} is not null and id > ${after} order by id limit ${limit}`.execute(db);
+    return rows;
+  },
+  async write(db, { id, sealed: was }, sealed) {
+    await db
+      .updateTable('webhook_subscriptions')
+      .set({ [column]: sealed })
+      .where('id', '=', id)
+      .where(column, '=', was)
+      .execute();
+  },
+});
+export const sealedSubscriptionSecrets: SealedRows[] = [
+  sealedColumn('secret_sealed', "webhooks' secrets"),
+  sealedColumn('former_secret_sealed', "webhooks' secrets before their rotation"),
+];
