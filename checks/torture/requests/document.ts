@@ -31,6 +31,7 @@ export interface Schema {
   maxProperties?: number;
   dependentRequired?: Record<string, string[]>;
   anyOf?: Schema[];
+  oneOf?: Schema[];
 }
 
 export interface Parameter {
@@ -245,6 +246,7 @@ function close(schema: Schema): void {
   for (const one of [
     ...Object.values(schema.properties ?? {}),
     ...(schema.anyOf ?? []),
+    ...(schema.oneOf ?? []),
     ...(schema.items ? [schema.items] : []),
   ])
     close(one);

@@ -88,7 +88,8 @@ const OPTIONAL_SHARE: Record<Richness, number> = { plain: 0, usual: 0.4, rich: 0
 export function sample(schema: Schema, random: Random, richness: Richness = 'usual'): Json {
   if ('const' in schema) return schema.const as Json;
   if (schema.enum) return random.pick(schema.enum) as Json;
-  if (schema.anyOf) return sample(random.pick(schema.anyOf), random, richness);
+  const either = schema.anyOf ?? schema.oneOf;
+  if (either) return sample(random.pick(either), random, richness);
   const types = Array.isArray(schema.type) ? schema.type : [schema.type];
   const type =
     types.includes('null') && types.length > 1

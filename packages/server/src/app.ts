@@ -5,6 +5,7 @@ import { routes as accountRoutes } from './accounts/routes.ts';
 import { routes as applyRoutes } from './applies/routes.ts';
 import { routes as approvalRoutes } from './approvals/routes.ts';
 import { routes as auditRoutes } from './audit/routes.ts';
+import { routes as automationRoutes } from './automations/routes.ts';
 import { routes as checkpointRoutes } from './checkpoints/routes.ts';
 import { routes as buildRoutes } from './builds/routes.ts';
 import type { Context } from './context.ts';
@@ -48,6 +49,7 @@ export const routes: Route[] = [
   ...execRoutes,
   ...pullRequestRoutes,
   ...taskRoutes,
+  ...automationRoutes,
   ...approvalRoutes,
   ...buildRoutes,
   ...previewRoutes,

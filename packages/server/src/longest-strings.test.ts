@@ -25,6 +25,7 @@ interface Schema {
   propertyNames?: Schema;
   items?: Schema;
   anyOf?: Schema[];
+  oneOf?: Schema[];
 }
 interface Place {
   at: (string | number)[];
@@ -44,7 +45,7 @@ function strings(schema: Schema, at: (string | number)[] = []): Place[] {
     ...Object.entries(schema.properties ?? {}).flatMap(([name, one]) => strings(one, [...at, name])),
     ...any.flatMap((one) => strings(one, [...at, 'name'])),
     ...(schema.items ? strings(schema.items, [...at, 0]) : []),
-    ...(schema.anyOf ?? []).flatMap((one) => strings(one, at)),
+    ...(schema.anyOf ?? schema.oneOf ?? []).flatMap((one) => strings(one, at)),
   ];
 }
 

@@ -116,6 +116,11 @@ const SAMPLES: Record<string, Sample> = {
   'tasks.getTask': NOTHING,
   'tasks.updateTask': { body: () => ({ title: 't' }) },
   'tasks.deleteTask': NOTHING,
+  'automations.createAutomation': {
+    body: ({ projectId }) => ({ projectId, name: 'n', prompt: 'p', trigger: { kind: 'webhook' } }),
+  },
+  'automations.listAutomations': NOTHING,
+  'automations.getAutomation': NOTHING,
   'mcpServers.createMcpServer': {
     body: () => ({ name: 'n', transport: 'http', url: 'https://mcp.example.com/' }),
   },
@@ -221,6 +226,8 @@ const MISSING: Record<string, string> = {
   taskId: 'task',
   webhookId: 'webhook',
   deliveryId: 'delivery',
+  automationId: 'automation',
+  executionId: 'execution',
 };
 const UNSTREAMED = routes.filter((r) => !/events\.stream/.test(r.operation.name));
 const accessOf = (route: Route) => route.operation.access;
@@ -291,6 +298,9 @@ async function party(): Promise<Party> {
     .preview.id as string;
   const projectId = (await post('/api/projects', { name: 'direct' })).body.project.id as string;
   const taskId = (await post('/api/tasks', { projectId, title: 'ours' })).body.task.id as string;
+  const automationId = (
+    await post('/api/automations', { projectId, name: 'n', prompt: 'p', trigger: { kind: 'webhook' } })
+  ).body.automation.id as string;
   const mcpServerId = (
     await post('/api/mcp-servers', { name: 'ours', transport: 'http', url: 'https://mcp.example.com/' })
   ).body.mcpServer.id as string;
@@ -335,6 +345,7 @@ async function party(): Promise<Party> {
       projectId,
       approvalId,
       taskId,
+      automationId,
       mcpServerId,
       webhookId,
       repositoryId: repository.id,

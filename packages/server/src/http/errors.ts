@@ -40,6 +40,8 @@ export const CODES = {
   task_not_found: 404,
   webhook_not_found: 404,
   delivery_not_found: 404,
+  automation_not_found: 404,
+  execution_not_found: 404,
   method_not_allowed: 405,
   conflict: 409,
   version_conflict: 409,
@@ -73,6 +75,7 @@ export const CODES = {
   head_moved: 409,
   merge_refused: 409,
   webhook_disabled: 409,
+  execution_active: 409,
   cursor_expired: 410,
   cursor_scope_changed: 410,
   request_too_large: 413,
@@ -167,7 +170,9 @@ export const notFound = (
     | 'comment'
     | 'task'
     | 'webhook'
-    | 'delivery',
+    | 'delivery'
+    | 'automation'
+    | 'execution',
 ) =>
   new ApiError(
     `${resource}_not_found`,
@@ -205,6 +210,7 @@ export const threadBusy = (reason: BusyReason) =>
 const RELEASING = new Set<ErrorCode>([
   'thread_busy',
   'build_busy',
+  'execution_active',
   'request_in_progress',
   'idempotency_conflict',
 ]);

@@ -11,6 +11,7 @@ interface Schema {
   items?: Schema;
   minItems?: number;
   anyOf?: Schema[];
+  oneOf?: Schema[];
   minimum?: number;
   minLength?: number;
   patternProperties?: Record<string, Schema>;
@@ -27,6 +28,7 @@ function sample(schema: Schema): unknown {
   if (schema.enum) return schema.enum[0];
   if (schema.default !== undefined) return schema.default;
   if (schema.anyOf) return sample(schema.anyOf[0]!);
+  if (schema.oneOf) return sample(schema.oneOf[0]!);
   const type = Array.isArray(schema.type) ? schema.type[0] : schema.type;
   switch (type) {
     case 'object':

@@ -108,7 +108,7 @@ export class NamedSchemas {
       return Object.fromEntries(
         Object.entries(value as Record<string, Json>).map(([key, part]) => [key, this.refer(part)]),
       );
-    if (keyword === 'anyOf') return (value as Json[]).map((part) => this.refer(part));
+    if (keyword === 'anyOf' || keyword === 'oneOf') return (value as Json[]).map((part) => this.refer(part));
     if ((keyword === 'items' || keyword === 'additionalProperties') && isObject(value))
       return this.refer(value);
     return value;

@@ -27,4 +27,6 @@ export const PARAM_PREFIX: Record<string, IdPrefix> = {
   taskId: 'task',
   webhookId: 'wh',
   deliveryId: 'whd',
+  automationId: 'aut',
+  executionId: 'exe',
 };

@@ -26,6 +26,7 @@ const options = {
   removeAdditional: false,
   useDefaults: false,
   messages: true,
+  discriminator: true,
   ownProperties: true,
   code: {
     regExp: Object.assign(
@@ -68,6 +69,9 @@ function field(error: ErrorObject): Field {
       path: `${instancePath}/${escape((params.additionalProperty ?? params.unevaluatedProperty) as string)}`,
       message: 'is not a known field',
     };
+  // No branch has this value of what tells the branches apart.
+  if (keyword === 'discriminator')
+    return { path: `${instancePath}/${escape(params.tag as string)}`, message: 'is not a known kind' };
   if (keyword === 'enum')
     return {
       path: instancePath,

@@ -1,0 +1,83 @@
+/** What an automation's fields say together, and as they are stored. */
+import type { Context } from '../context.ts';
+import { databaseNow } from '../clock.ts';
+import { json } from '../db/schema.ts';
+import type { AutomationRow, AutomationTrigger } from '../db/schema.ts';
+import type { Tx } from '../db/transaction.ts';
+import { lastSequence } from '../events/index.ts';
+import { isBranchName } from '../git/ref-names.ts';
+import { invalid } from '../http/errors.ts';
+import { cronFaults, nextTimes, readCron } from './cron.ts';
+import type { NewAutomation, NewTrigger } from './schemas.ts';
+
+type Given = Pick<Partial<NewAutomation>, 'trigger' | 'baseBranch'>;
+
+/** Throws 400 with all that the schema cannot say. */
+export function requireSound({ config, clock }: Pick<Context, 'config' | 'clock'>, given: Given): void {
+  const { trigger, baseBranch } = given;
+  const schedule = {
+    from: new Date(Date.now() + clock.offsetMs),
+    minSeconds: config.automations.minIntervalSeconds,
+  };
+  const faults = [
+    ...(trigger?.kind === 'schedule' ? cronFaults('/trigger', trigger, schedule) : []),
+    ...(typeof baseBranch === 'string' && !isBranchName(baseBranch)
+      ? [{ path: '/baseBranch', message: 'must have at most 255 bytes' }]
+      : []),
+  ];
+  if (faults.length) throw invalid(...faults);
+}
+
+/** The trigger as it is stored and shown, without the secret. */
+export function storedTrigger(trigger: NewTrigger): AutomationTrigger {
+  if (trigger.kind === 'event') return { ...trigger, types: [...new Set(trigger.types)] };
+  if (trigger.kind === 'schedule') return trigger;
+  const { secret: _, source = 'generic', ...rest } = trigger;
+  return { ...rest, source };
+}
+
+type Settings = Omit<NewAutomation, 'projectId' | 'trigger' | 'disabled'>;
+
+export const DEFAULTS = {
+  modelId: null,
+  baseBranch: null,
+  pullRequest: 'none',
+  overlap: 'skip',
+  catchUp: true,
+  spendLimitMicros: null,
+  monthlyLimitMicros: null,
+  disableAfterFailures: 5,
+} as const satisfies Partial<Settings>;
+
+/** The columns of what is neither when it begins nor whether it is enabled. */
+export const settingsColumns = (given: Required<Settings>) => ({
+  name: given.name,
+  prompt: given.prompt,
+  model_id: given.modelId,
+  base_branch: given.baseBranch,
+  pull_request: given.pullRequest,
+  overlap: given.overlap,
+  catch_up: given.catchUp,
+  spend_limit_micros: given.spendLimitMicros,
+  monthly_limit_micros: given.monthlyLimitMicros,
+  disable_after_failures: given.disableAfterFailures,
+});
+
+export const triggerColumns = (trigger: AutomationTrigger) => ({
+  kind: trigger.kind,
+  trigger: json<AutomationTrigger>(trigger),
+});
+
+/** The next time of a schedule after `from`; null for other triggers, and where there is none any more. */
+export const nextRun = (trigger: AutomationTrigger, from: Date): Date | null =>
+  trigger.kind === 'schedule' ? (nextTimes(readCron(trigger), from, 1)[0] ?? null) : null;
+
+/** The columns of an automation that is enabled from now on: nothing from before begins it. */
+export async function enabledColumns(
+  tx: Tx,
+  ctx: Pick<Context, 'clock'>,
+  trigger: AutomationTrigger,
+): Promise<Pick<AutomationRow, 'after_sequence' | 'next_run_at'>> {
+  const { now } = await tx.db.selectNoFrom(databaseNow(ctx).as('now')).executeTakeFirstOrThrow();
+  return { after_sequence: await lastSequence(tx.db), next_run_at: nextRun(trigger, now) };
+}

@@ -1,0 +1,90 @@
+/** Automations as callers define them, and reads of their executions, whose statuses execution-store.ts writes. */
+import type { Insertable, Updateable } from 'kysely';
+import { sql } from 'kysely';
+import type { Db } from '../db/database.ts';
+import type { AutomationRow, Database, ExecutionRow } from '../db/schema.ts';
+import type { Tx } from '../db/transaction.ts';
+import { EXECUTION_COLUMNS } from './view.ts';
+import type { ListedExecution } from './view.ts';
+
+type AutomationsTable = Database['automations'];
+
+export async function insertAutomation(tx: Tx, row: Insertable<AutomationsTable>): Promise<AutomationRow> {
+  return tx.db.insertInto('automations').values(row).returningAll().executeTakeFirstOrThrow();
+}
+
+/** Writes columns as a change that a caller made: `updated_at` moves. */
+export async function saveAutomation(
+  tx: Tx,
+  id: string,
+  columns: Updateable<AutomationsTable>,
+): Promise<AutomationRow> {
+  return tx.db
+    .updateTable('automations')
+    .set({ ...columns, updated_at: sql<Date>`greatest(now(), updated_at + interval '1 millisecond')` })
+    .where('id', '=', id)
+    .returningAll()
+    .executeTakeFirstOrThrow();
+}
+
+/** Of an organization, with its row locked, so that two of its calls do not count at once. */
+export async function countAutomations(tx: Tx, orgId: string): Promise<number> {
+  await sql`select from organizations where id = ${orgId} for no key update`.execute(tx.db);
+  const { count } = await tx.db
+    .selectFrom('automations')
+    .select(({ fn }) => fn.countAll<number>().as('count'))
+    .where('org_id', '=', orgId)
+    .where('deleted_at', 'is', null)
+    .executeTakeFirstOrThrow();
+  return count;
+}
+
+interface Filter {
+  orgId: string;
+  projectIds: ReadonlySet<string> | null;
+  projectId?: string | undefined;
+}
+
+/** Automations after `after`, newest first. Those of deleted projects are deleted with them. */
+export async function listAutomations(
+  db: Db,
+  { orgId, projectIds, projectId }: Filter,
+  after: string | null,
+  limit: number,
+): Promise<AutomationRow[]> {
+  let query = db
+    .selectFrom('automations')
+    .selectAll()
+    .where('org_id', '=', orgId)
+    .where('deleted_at', 'is', null);
+  if (projectIds) query = query.where('project_id', 'in', [...projectIds, '']);
+  if (projectId !== undefined) query = query.where('project_id', '=', projectId);
+  if (after !== null) query = query.where('id', '<', after);
+  return query.orderBy('id', 'desc').limit(limit).execute();
+}
+
+/** Executions of an automation after `after`, newest first, without their payloads. */
+export async function listExecutions(
+  db: Db,
+  { automationId, status }: { automationId: string; status?: ExecutionRow['status'] | undefined },
+  after: string | null,
+  limit: number,
+): Promise<ListedExecution[]> {
+  let query = db.selectFrom('executions').select(EXECUTION_COLUMNS).where('automation_id', '=', automationId);
+  if (status !== undefined) query = query.where('status', '=', status);
+  if (after !== null) query = query.where('id', '<', after);
+  return query.orderBy('id', 'desc').limit(limit).execute();
+}
+
+export async function readExecution(
+  db: Db,
+  automationId: string,
+  id: string,
+): Promise<ExecutionRow | undefined> {
+  return db
+    .selectFrom('executions')
+    .selectAll()
+    .where('automation_id', '=', automationId)
+    .where('id', '=', id)
+    .executeTakeFirst();
+}
