@@ -72,6 +72,7 @@ export const CODES = {
   no_changes: 409,
   pull_request_exists: 409,
   pull_request_not_open: 409,
+  execution_active: 409,
   head_moved: 409,
   merge_refused: 409,
   webhook_disabled: 409,
@@ -213,6 +214,7 @@ const RELEASING = new Set<ErrorCode>([
   'execution_active',
   'request_in_progress',
   'idempotency_conflict',
+  'execution_active',
 ]);
 export function settles(error: ApiError): boolean {
   return (

@@ -27,7 +27,7 @@ export interface JobKinds {
   /** Looks at the pull requests that a change in a repository concerns: all, or some of them. */
   'scm.look-repository': { repositoryId: string; number?: number; commitSha?: string; branch?: string };
   /** Begins the execution when it is its turn, and ends it with its run. */
-  'automation.execute': { executionId: string };
+  'automation.execute': { executionId: string; tries?: number };
   'scm.maintain-repository': { repositoryId: string };
 }
 export type JobKind = keyof JobKinds;
@@ -72,6 +72,23 @@ export async function enqueue<K extends JobKind>(
     .executeTakeFirstOrThrow();
   tx.wake('jobs');
   return id;
+}
+
+/** As `enqueue`, for many jobs at once: one statement. */
+export async function enqueueMany<K extends JobKind>(
+  tx: Tx,
+  kind: K,
+  jobs: readonly { payload: JobKinds[K]; key: string; turnOf: Turn }[],
+): Promise<void> {
+  if (jobs.length === 0) return;
+  await sql`
+    insert into jobs (kind, payload, key, fair_org, fair_key)
+    select ${kind}, payload, key, org, project
+    from unnest(${jobs.map(({ payload }) => JSON.stringify(payload))}::jsonb[], ${jobs.map(({ key }) => key)}::text[],
+      ${jobs.map(({ turnOf }) => turnOf.org_id)}::text[], ${jobs.map(({ turnOf }) => turnOf.project_id)}::text[]) as j (payload, key, org, project)`.execute(
+    tx.db,
+  );
+  tx.wake('jobs');
 }
 
 /**

@@ -69,7 +69,13 @@ async function maintained(look: () => Promise<void>): Promise<void> {
 }
 
 describe('which answers reserve', () => {
-  const RELEASING = new Set(['thread_busy', 'build_busy', 'request_in_progress', 'idempotency_conflict']);
+  const RELEASING = new Set([
+    'thread_busy',
+    'build_busy',
+    'request_in_progress',
+    'idempotency_conflict',
+    'execution_active',
+  ]);
   const releases = (code: ErrorCode) =>
     [400, 401, 402, 403, 413, 415, 429].includes(CODES[code]) || CODES[code] >= 500 || RELEASING.has(code);
 

@@ -1,0 +1,70 @@
+/**
+ * Whether a new execution is admitted. The first rule that holds decides:
+ *
+ *   overlap      with `skip`, one of the same key is open
+ *   queue_full   with `queue`, ten of the same key wait already
+ *   limit        the automation's threads have cost its monthly limit
+ *   rate         60 executions by events and hooks were admitted in the last hour
+ *   loop         automations have started each other more than three times
+ */
+import type { AutomationRow, ExecutionRow } from '../db/schema.ts';
+
+const MOST_WAITING = 10;
+const MOST_AN_HOUR = 60;
+const DEEPEST = 3;
+
+/** Executions of one key that have not ended. */
+export interface Open {
+  queued: number;
+  running: number;
+}
+
+/** What the rules depend on, for one automation; `countAdmitted` keeps it up to date. */
+export interface Facts {
+  open: Map<string, Open>;
+  /** Executions by events and hooks, admitted in the last hour. */
+  admittedLastHour: number;
+  /** The cost of its threads this month. */
+  spentMicros: number;
+}
+
+export interface Candidate {
+  kind: ExecutionRow['kind'];
+  /** What overlaps. */
+  key: string;
+  /** How many executions led to it, itself included. */
+  depth: number;
+}
+
+type Settings = Pick<AutomationRow, 'overlap' | 'monthly_limit_micros'>;
+export type SkippedReason = NonNullable<ExecutionRow['skipped_reason']>;
+
+/** Why it is not admitted; null: it is. A run by hand is refused instead, where this is `overlap`. */
+export function skippedReason(
+  settings: Settings,
+  facts: Facts,
+  { kind, key, depth }: Candidate,
+): SkippedReason | null {
+  const { queued, running } = facts.open.get(key) ?? { queued: 0, running: 0 };
+  if (settings.overlap === 'skip' && queued + running > 0) return 'overlap';
+  if (kind === 'manual') return null;
+  // Where none runs, the oldest one does not wait: it is its turn.
+  const waiting = running > 0 ? queued : queued - 1;
+  if (settings.overlap === 'queue' && waiting >= MOST_WAITING) return 'queue_full';
+  if (settings.monthly_limit_micros !== null && facts.spentMicros >= settings.monthly_limit_micros)
+    return 'limit';
+  if (isRated(kind) && facts.admittedLastHour >= MOST_AN_HOUR) return 'rate';
+  return isTooDeep(depth) ? 'loop' : null;
+}
+
+/** Counts an execution that was admitted. */
+export function countAdmitted(facts: Facts, { kind, key }: Candidate): void {
+  const { queued, running } = facts.open.get(key) ?? { queued: 0, running: 0 };
+  facts.open.set(key, { queued: queued + 1, running });
+  if (isRated(kind)) facts.admittedLastHour++;
+}
+
+/** Others begin by a clock or a person, which bound themselves. */
+const isRated = (kind: ExecutionRow['kind']): boolean => kind === 'event' || kind === 'webhook';
+
+export const isTooDeep = (depth: number): boolean => depth > DEEPEST;
