@@ -2,11 +2,12 @@ import { clean } from './db/clean-text.ts';
 
 /**
  * Untrusted text as a block of a message: a CommonMark fence with the info string `text`, longer than any run of
- * backticks in the text. Line endings become LF, as CommonMark reads them. The caller limits the length.
+ * backticks in the text, and in the text `around` it. Line endings become LF, as CommonMark reads them. The caller
+ * limits the length.
  */
-export function quotedText(text: string): string {
+export function quotedText(text: string, around = ''): string {
   const lines = clean(text).replace(/\r\n?/g, '\n');
-  const fence = '`'.repeat(Math.max(3, longestRun(lines, '`') + 1));
+  const fence = '`'.repeat(Math.max(3, longestRun(lines, '`') + 1, longestRun(around, '`') + 1));
   return `${fence}text\n${lines}${lines === '' || lines.endsWith('\n') ? '' : '\n'}${fence}`;
 }
 
