@@ -19,7 +19,7 @@ interface Wanted {
  */
 export async function giveTask(
   tx: Tx,
-  principal: Principal,
+  creator: Pick<Principal, 'actorId'>,
   project: ProjectRow,
   { taskId, trackerIssueUrl }: Wanted,
 ): Promise<TaskRow | null> {
@@ -36,7 +36,7 @@ export async function giveTask(
     title_awaits_issue: true,
     tracker_issue_url: trackerIssueUrl,
     issue_key: issueKey(trackerIssueUrl),
-    created_by: principal.actorId,
+    created_by: creator.actorId,
   });
   if (task.id === id) await enqueue(tx, 'task.title', { taskId: id }, { turnOf: task });
   return task;

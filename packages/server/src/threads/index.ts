@@ -14,6 +14,8 @@ export {
 } from './policy.ts';
 export type { LoadedThread } from './policy.ts';
 export { RUN_STATUSES, WORKSPACE_STATUSES } from './schemas.ts';
+export { startThread } from './start-thread.ts';
+export type { Creator, NewThread } from './start-thread.ts';
 export {
   clearActiveBuild,
   delayArchive,
@@ -24,6 +26,7 @@ export {
   nextMessageSequence,
   setInitializationPhase,
   setWorkspaceSource,
+  writeThread,
 } from './store.ts';
 export type { ThreadChange } from './store.ts';
 export { leaveTask, publishTask } from './task.ts';

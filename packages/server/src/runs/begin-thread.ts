@@ -1,0 +1,51 @@
+import type { Context } from '../context.ts';
+import type { MessageRow, ProjectRow, RunRow, ThreadRow } from '../db/schema.ts';
+import type { Tx } from '../db/transaction.ts';
+import { acceptMessage } from '../messages/index.ts';
+import { requireWorker } from '../processes/index.ts';
+import { effectiveSettings } from '../settings/index.ts';
+import { startThread, writeThread } from '../threads/index.ts';
+import type { Creator, NewThread } from '../threads/index.ts';
+import { queueRun } from './queue-run.ts';
+
+interface Input extends Omit<NewThread, 'spendLimitMicros'> {
+  /** Default: the project's. */
+  spendLimitMicros?: number | undefined;
+  message?: { content: string; clientMessageId?: string | undefined } | undefined;
+}
+
+interface Begun {
+  thread: ThreadRow;
+  first?: { message: MessageRow; run: RunRow };
+}
+
+/**
+ * Creates a thread of a project that is locked against deletion, with its first message and run, if it has one:
+ * `thread.updated`, `message.persisted`, `run.queued`. Throws if there is nothing to start from, or no worker.
+ */
+export async function beginThread(
+  tx: Tx,
+  { ctx, creator }: { ctx: Context; creator: Creator },
+  project: ProjectRow,
+  { message, ...input }: Input,
+): Promise<Begun> {
+  const settings = await effectiveSettings(tx.db, project);
+  const thread = await startThread(tx, creator, project, {
+    ...input,
+    spendLimitMicros: input.spendLimitMicros ?? settings.spendLimitMicros,
+  });
+  if (!message) return { thread };
+  await requireWorker(ctx, tx.db, { mayWait: true });
+  const loaded = { thread, project };
+  const { thread: change, ...first } = await acceptMessage(tx, loaded, {
+    ...message,
+    startRun: (messageId) =>
+      queueRun(tx, ctx.config, loaded, {
+        kind: 'message',
+        messageId,
+        modelId: input.modelId ?? settings.modelId,
+        createdBy: creator.actorId,
+      }),
+  });
+  return { thread: await writeThread(tx, thread.id, change), first };
+}
