@@ -63,6 +63,12 @@ create table webhook_deliveries (
 );
 -- Lists, newest first. Their filters are in the index, so that what none of 100,000 rows matches is known without reading them.
 create index webhook_deliveries_list on webhook_deliveries (subscription_id, id, status, event_type);
--- What a subscription still has to be told, the oldest first; first attempts are due in the log's order.
-create index webhook_deliveries_due on webhook_deliveries (subscription_id, next_attempt_at, number) where status = 'pending';
+-- First attempts begin in the log's order, whatever the clock says; further ones when they are due. Each has an
+-- index, so that neither walks the others' rows.
+create index webhook_deliveries_first on webhook_deliveries (subscription_id, number) where status = 'pending' and attempt_count = 0;
+create index webhook_deliveries_again on webhook_deliveries (subscription_id, next_attempt_at, number) where status = 'pending' and attempt_count > 0;
+-- What goes while the subscription is disabled.
+create index webhook_deliveries_pings on webhook_deliveries (subscription_id, number) where status = 'pending' and event_type = 'webhook.ping';
+-- What gets too old.
+create index webhook_deliveries_pending on webhook_deliveries (created_at) where status = 'pending';
 create index webhook_deliveries_ended on webhook_deliveries (finished_at) where status <> 'pending';
