@@ -118,6 +118,10 @@ const WRONG = {
   HEADRACE_PREVIEW_DOMAIN: 'a b',
   HEADRACE_PREVIEW_URL: 'https://previews.example.com',
   HEADRACE_MCP_ALLOW_PRIVATE: 'yes',
+  HEADRACE_WEBHOOK_ALLOW_PRIVATE: 'yes',
+  HEADRACE_WEBHOOK_RETRY_SECONDS: '5,,300',
+  HEADRACE_WEBHOOK_DISABLE_AFTER_SECONDS: '0',
+  HEADRACE_AUTOMATION_MIN_INTERVAL_SECONDS: '-5',
 };
 
 test('every fault is told, all together, by name and without a value', () => {
@@ -126,6 +130,51 @@ test('every fault is told, all together, by name and without a value', () => {
   const message = new ConfigError(faults).message;
   expect(message).not.toMatch(/hidden/);
   expect(message.split('\n')).toHaveLength(faults.length + 1);
+});
+
+test('the waits between the attempts of a webhook are whole numbers from 1 on, with commas', () => {
+  const retries = (value?: string) => read({ HEADRACE_WEBHOOK_RETRY_SECONDS: value }).webhooks.retrySeconds;
+  expect(retries()).toEqual([5, 300, 1800, 7200, 18_000, 36_000, 36_000]);
+  expect(retries('1')).toEqual([1]);
+  expect(retries('1, 1,604800')).toEqual([1, 1, 604_800]);
+  for (const wrong of [
+    '0',
+    '1,0',
+    '-1',
+    '1.5',
+    '1e3',
+    'x',
+    '5,',
+    ',5',
+    '5;300',
+    '604801',
+    Array(51).fill(1).join(),
+  ])
+    expect(faultsOf({ HEADRACE_WEBHOOK_RETRY_SECONDS: wrong }), wrong).toEqual([
+      expect.stringMatching(/^HEADRACE_WEBHOOK_RETRY_SECONDS: /),
+    ]);
+});
+
+test('webhooks and automations have bounds that are whole numbers from 1 on', () => {
+  expect(read({})).toMatchObject({
+    webhooks: { allowPrivate: false, disableAfterSeconds: 432_000 },
+    automations: { minIntervalSeconds: 300 },
+  });
+  expect(
+    read({
+      HEADRACE_WEBHOOK_ALLOW_PRIVATE: '1',
+      HEADRACE_WEBHOOK_DISABLE_AFTER_SECONDS: '1',
+      HEADRACE_AUTOMATION_MIN_INTERVAL_SECONDS: '1',
+    }),
+  ).toMatchObject({
+    webhooks: { allowPrivate: true, disableAfterSeconds: 1 },
+    automations: { minIntervalSeconds: 1 },
+  });
+  for (const name of ['HEADRACE_WEBHOOK_DISABLE_AFTER_SECONDS', 'HEADRACE_AUTOMATION_MIN_INTERVAL_SECONDS'])
+    for (const wrong of ['0', '-1', '1.5', '1e3', 'x', '300s'])
+      expect(faultsOf({ [name]: wrong }), `${name}=${wrong}`).toEqual([
+        expect.stringMatching(new RegExp(`^${name}: `)),
+      ]);
 });
 
 test('the address of previews has one label for the token, and nothing but scheme, host and port', () => {

@@ -38,7 +38,7 @@ export type AdmittedRequest = FastifyRequest & {
 export const anonymous = (address: string) => `address ${networkOf(address)}`;
 
 /** What other services send: it counts for its address, whatever credential comes with it. */
-const OF_SERVICES = /^\/api\/source-control\/scm\/webhooks\//;
+const OF_SERVICES = /^\/api\/(source-control\/scm\/webhooks|hooks\/automations)\//;
 const UNCOUNTED = new Set(['/health', '/health/ready', ...STATIC_PATHS]);
 
 export class Admission {

@@ -39,3 +39,27 @@ test('two services on one database share the window of a key', async () => {
     await one.close();
   }
 });
+
+test('what other services send counts for their address, whatever credential comes with it', async () => {
+  const s = await startTestServer({ HEADRACE_ROLES: 'api', HEADRACE_RATE_LIMIT: '100' });
+  try {
+    const credentials = [
+      ['authorization', `Bearer ${s.key}`],
+      ['x-api-key', s.key],
+      ['authorization', 'Bearer whsec_c2VjcmV0'],
+      ['authorization', `Basic ${btoa(`key:${s.key}`)}`],
+      ['cookie', 'session=x'],
+    ] as const;
+    const remaining = async (path: string, headers: Record<string, string>) =>
+      Number((await s.call('POST', path, {}, { key: null, headers })).headers.get('x-ratelimit-remaining'));
+    for (const path of ['/api/source-control/scm/webhooks/ins_x', '/api/hooks/automations/aut_x']) {
+      const first = await remaining(path, {});
+      for (const [i, [name, value]] of credentials.entries())
+        expect(await remaining(path, { [name]: value }), `${path} ${i}`).toBe(first - 1 - i);
+    }
+    // The key's own bucket has counted none of them.
+    expect((await s.call('GET', '/api/projects')).headers.get('x-ratelimit-remaining')).toBe('99');
+  } finally {
+    await s.close();
+  }
+});

@@ -526,12 +526,4 @@ describe('webhooks', () => {
     });
     expect(status).toBe(413);
   });
-
-  test('count for their address, whatever credential they carry', async () => {
-    const remaining = (answer: TestAnswer) => Number(answer.headers.get('x-ratelimit-remaining'));
-    const hook = (headers: Record<string, string>) =>
-      s.call('POST', `${SCM}/webhooks/ins_x`, {}, { key: null, idem: false, headers });
-    const [first, second] = [await hook({}), await hook({ authorization: `Bearer ${s.key}` })];
-    expect(remaining(second)).toBe(remaining(first) - 1);
-  });
 });
