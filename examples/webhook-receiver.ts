@@ -1,0 +1,131 @@
+/**
+ * Receives webhooks: verifies each one, keeps each event once, and answers before it works on them.
+ *
+ *     npm install standardwebhooks
+ *     WEBHOOK_SECRET=whsec_… PORT=8080 node examples/webhook-receiver.ts   # Node 24 or newer
+ *
+ * INBOX is its SQLite file. With HEADRACE_KEY (HEADRACE_URL where it is not http://127.0.0.1:4400) it also reads what it
+ * has missed from the log: at the start, and every hour. The guide to webhooks explains it.
+ */
+import { createServer } from 'node:http';
+import type { IncomingMessage } from 'node:http';
+import { DatabaseSync } from 'node:sqlite';
+import { Webhook, WebhookVerificationError } from 'standardwebhooks';
+
+interface Event {
+  id: string;
+  type: string;
+  /** Null: a ping, which is not in the log. */
+  sequence: string | null;
+  data: { id: string; status?: string };
+}
+
+const { WEBHOOK_SECRET = '', PORT = '8080', INBOX = 'inbox.db', HEADRACE_KEY } = process.env;
+const API = `${process.env.HEADRACE_URL ?? 'http://127.0.0.1:4400'}/api`;
+/** What the subscription has, for the log. */
+const TYPES = 'thread.created,thread.updated,thread.deleted';
+const MAX_BODY = 1024 * 1024;
+const RETRY_MS = 5_000;
+const CATCH_UP_MS = 3_600_000;
+
+const db = new DatabaseSync(INBOX);
+db.exec(`
+  create table if not exists inbox (id text primary key, sequence integer, event text not null, done integer not null default 0);
+  create index if not exists inbox_open on inbox (sequence) where not done;
+  create table if not exists log (cursor text not null)`);
+// A second delivery of an event, and what the log shows of one that came, change nothing.
+const insert = db.prepare('insert or ignore into inbox (id, sequence, event) values (?, ?, ?)');
+const next = db.prepare('select id, event from inbox where not done order by sequence limit 1');
+const finish = db.prepare('update inbox set done = 1 where id = ?');
+
+const keep = (id: string, event: Event) => insert.run(id, event.sequence && Number(event.sequence), JSON.stringify(event));
+
+/** What you do about an event. It may run twice if the process dies midway. */
+async function act({ type, data }: Event): Promise<void> {
+  console.log(`${type} ${data.id}`);
+}
+
+let isWorking = false;
+/** Works on what is not done, one by one; after a failure again, a little later. */
+async function work(): Promise<void> {
+  if (isWorking) return;
+  isWorking = true;
+  try {
+    for (let row = next.get(); row; row = next.get()) {
+      await act(JSON.parse(row.event as string));
+      finish.run(row.id!);
+    }
+  } catch (error) {
+    console.error(error);
+    setTimeout(work, RETRY_MS);
+  } finally {
+    isWorking = false;
+  }
+}
+
+async function read(request: IncomingMessage): Promise<string> {
+  const parts: Buffer[] = [];
+  let size = 0;
+  for await (const part of request) {
+    size += part.length;
+    if (size > MAX_BODY) throw new Error('the body is too large');
+    parts.push(part);
+  }
+  return Buffer.concat(parts).toString();
+}
+
+const webhook = new Webhook(WEBHOOK_SECRET);
+const server = createServer(async (request, response) => {
+  try {
+    const body = await read(request);
+    const headers = request.headers as Record<string, string>;
+    // Throws where the signature is wrong, or older than five minutes.
+    keep(headers['webhook-id']!, webhook.verify(body, headers) as Event);
+    response.writeHead(204).end();
+    void work();
+  } catch (error) {
+    if (!(error instanceof WebhookVerificationError)) console.error(error);
+    response.writeHead(error instanceof WebhookVerificationError ? 401 : 500).end();
+  }
+});
+
+async function ask(path: string) {
+  const answer = await fetch(API + path, { headers: { 'x-api-key': HEADRACE_KEY! } });
+  if (!answer.ok) throw Object.assign(new Error(`${path}: ${await answer.text()}`), { status: answer.status });
+  return answer.json();
+}
+
+/** Reads the log on from the last position. The first time it only takes the position. */
+async function catchUp(): Promise<void> {
+  let cursor = db.prepare('select cursor from log').get()?.cursor as string | undefined;
+  cursor ??= (await ask(`/events/head?types=${TYPES}`)).cursor as string;
+  for (let hasMore = true; hasMore;) {
+    const page = await ask(`/events?types=${TYPES}&limit=500&cursor=${encodeURIComponent(cursor)}`);
+    db.exec('begin');
+    for (const event of page.events) keep(event.id, event);
+    db.exec('delete from log');
+    db.prepare('insert into log values (?)').run((cursor = page.nextCursor as string));
+    db.exec('commit');
+    ({ hasMore } = page);
+  }
+  console.log('caught up with the log');
+  void work();
+}
+
+async function catchUpSafely(): Promise<void> {
+  try {
+    await catchUp();
+  } catch (error) {
+    if (db.isTransaction) db.exec('rollback');
+    // The position is older than the log: take a new one, and reload what you show.
+    if ((error as { status?: number }).status === 410) db.exec('delete from log');
+    console.error(error);
+  }
+}
+
+server.listen(Number(PORT), () => console.log(`listening on port ${PORT}`));
+void work();
+if (HEADRACE_KEY) {
+  void catchUpSafely();
+  setInterval(catchUpSafely, CATCH_UP_MS);
+}
