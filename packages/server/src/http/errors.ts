@@ -76,7 +76,6 @@ export const CODES = {
   head_moved: 409,
   merge_refused: 409,
   webhook_disabled: 409,
-  execution_active: 409,
   cursor_expired: 410,
   cursor_scope_changed: 410,
   request_too_large: 413,
