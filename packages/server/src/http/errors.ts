@@ -213,7 +213,6 @@ const RELEASING = new Set<ErrorCode>([
   'execution_active',
   'request_in_progress',
   'idempotency_conflict',
-  'execution_active',
 ]);
 export function settles(error: ApiError): boolean {
   return (
