@@ -131,7 +131,13 @@ const SAMPLES: Record<string, Sample> = {
   'webhooks.createWebhook': { body: () => ({ url: 'https://hooks.example.com/', types: ['*'] }) },
   'webhooks.listWebhooks': NOTHING,
   'webhooks.getWebhook': NOTHING,
+  'webhooks.updateWebhook': { body: () => ({ disabled: true }) },
   'webhooks.deleteWebhook': NOTHING,
+  'webhooks.rotateSecret': EMPTY,
+  'webhooks.testWebhook': EMPTY,
+  'webhooks.listDeliveries': NOTHING,
+  'webhooks.getDelivery': NOTHING,
+  'webhooks.redeliver': EMPTY,
   'scm.listInstallations': NOTHING,
   'scm.getInstallation': NOTHING,
   'scm.syncInstallation': EMPTY,
@@ -306,6 +312,7 @@ async function party(): Promise<Party> {
   ).body.mcpServer.id as string;
   const webhookId = (await post('/api/webhooks', { url: 'https://hooks.example.com/', types: ['*'] })).body
     .subscription.id as string;
+  const deliveryId = (await post(`/api/webhooks/${webhookId}/test`, {})).body.delivery.id as string;
   const repository = (
     await post('/api/source-control/scm/repositories', { name: 'ours', files: [{ path: 'a', content: 'b' }] })
   ).body.repository;
@@ -348,6 +355,7 @@ async function party(): Promise<Party> {
       automationId,
       mcpServerId,
       webhookId,
+      deliveryId,
       repositoryId: repository.id,
       commitSha,
       commentId,

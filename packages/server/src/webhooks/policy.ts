@@ -4,7 +4,7 @@
  */
 import type { Expression, ExpressionBuilder, SqlBool } from 'kysely';
 import type { Db } from '../db/database.ts';
-import type { Database, WebhookSubscriptionRow } from '../db/schema.ts';
+import type { Database, WebhookDeliveryRow, WebhookSubscriptionRow } from '../db/schema.ts';
 import type { EventScope, Tx } from '../db/transaction.ts';
 import { ApiError, notFound } from '../http/errors.ts';
 import type { Field } from '../http/errors.ts';
@@ -42,6 +42,22 @@ export async function loadSubscription(
   const subscription = await query.executeTakeFirst();
   if (!subscription) throw notFound('webhook');
   return subscription;
+}
+
+/** The delivery that the path names, of a subscription that the caller sees. */
+export async function loadDelivery(
+  db: Db | Tx['db'],
+  { params }: { params: Record<string, string> },
+  { id }: Pick<WebhookSubscriptionRow, 'id'>,
+): Promise<WebhookDeliveryRow> {
+  const delivery = await db
+    .selectFrom('webhook_deliveries')
+    .selectAll()
+    .where('subscription_id', '=', id)
+    .where('id', '=', params.deliveryId!)
+    .executeTakeFirst();
+  if (!delivery) throw notFound('delivery');
+  return delivery;
 }
 
 /** Where writes to a subscription are published. */

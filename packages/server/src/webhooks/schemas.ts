@@ -77,3 +77,62 @@ export const SubscriptionWithSecret = Ok({
     description: 'True in the response to a retry, which cannot return the secret.',
   }),
 });
+
+export const DELIVERY_TYPES = [...DELIVERED_TYPES, PING] as const;
+export const DELIVERY_STATUSES = [
+  'pending',
+  'succeeded',
+  'failed',
+] as const satisfies WebhookDeliveryRow['status'][];
+const ATTEMPT_ERRORS = [
+  'timeout',
+  'connection',
+  'tls',
+  'address_refused',
+  'redirect',
+  'status',
+] as const satisfies AttemptError[];
+const ERROR_CODES = [
+  'exhausted',
+  'gone',
+  'platform_app_event',
+  'expired',
+  'overflow',
+] as const satisfies WebhookDeliveryRow['error_code'][];
+
+const Attempt = Type.Object({
+  at: Time,
+  durationMs: Counter,
+  statusCode: Nullable(Type.Integer({ examples: [503], description: 'Null without a response.' })),
+  error: Nullable(
+    Enum(ATTEMPT_ERRORS, {
+      description:
+        'Null: the receiver accepted the delivery. `status`: it answered neither 2xx nor a redirect. `address_refused`: its name leads to an address that is not of the open internet.',
+    }),
+  ),
+  response: Nullable(
+    Text('try again later', {
+      description: 'The first 1,024 bytes of the response as text; null without a response.',
+    }),
+  ),
+});
+export const Delivery = Type.Object({
+  id: Id('whd'),
+  subscriptionId: Id('wh'),
+  eventId: Id('evt', 'Also the `webhook-id` of its requests.'),
+  eventType: Text('run.completed'),
+  projectId: Nullable(Id('prj')),
+  status: Enum(DELIVERY_STATUSES),
+  attemptCount: Counter,
+  attempts: Type.Array(Attempt, { description: 'The last ten, the oldest first.' }),
+  nextAttemptAt: Nullable(Time),
+  errorCode: Nullable(
+    Enum(ERROR_CODES, {
+      description:
+        'Why it failed. `exhausted`: the last attempt failed. `gone`: the receiver answered 410. `expired`: it was pending for seven days. `overflow`: more than 100,000 were pending, and it was the oldest.',
+    }),
+  ),
+  redeliveryOf: Nullable(Id('whd')),
+  createdAt: Time,
+  finishedAt: Nullable(Time),
+});

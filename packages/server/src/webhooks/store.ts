@@ -4,12 +4,16 @@ import type { Insertable, Updateable } from 'kysely';
 import type { Db } from '../db/database.ts';
 import { countChanged } from '../db/purge.ts';
 import type { Purge } from '../db/purge.ts';
-import type { Database, WebhookSubscriptionRow } from '../db/schema.ts';
+import { json } from '../db/schema.ts';
+import type { Database, WebhookDeliveryRow, WebhookSubscriptionRow } from '../db/schema.ts';
 import type { Tx } from '../db/transaction.ts';
+import { newId } from '../ids.ts';
 import type { SealedRow, SealedRows } from '../sealed-rows.ts';
 import { PURPOSE } from './secrets.ts';
 
 type SubscriptionsTable = Database['webhook_subscriptions'];
+type DeliveriesTable = Database['webhook_deliveries'];
+export type SubscriptionChange = Updateable<SubscriptionsTable>;
 
 const touched = sql<Date>`greatest(now(), updated_at + interval '1 millisecond')`;
 
@@ -24,7 +28,7 @@ export async function insertSubscription(
 export async function saveSubscription(
   tx: Tx,
   id: string,
-  change: Updateable<SubscriptionsTable>,
+  change: SubscriptionChange,
 ): Promise<WebhookSubscriptionRow> {
   tx.wake('webhooks', id);
   return tx.db
@@ -64,6 +68,32 @@ export const endSubscriptionsOf = (tx: Tx, projectId: string) =>
 /** Those of an organization that is deleted. */
 export const deleteSubscriptionsOf = (tx: Tx, orgId: string) =>
   endSubscriptions(tx, { column: 'org_id', id: orgId });
+
+type NewDelivery = Pick<
+  WebhookDeliveryRow,
+  'project_id' | 'event_id' | 'event_type' | 'event' | 'redelivery_of'
+>;
+
+/** A delivery that a caller asks for, due at once. */
+export async function insertDelivery(
+  tx: Tx,
+  { org_id, id }: Pick<WebhookSubscriptionRow, 'org_id' | 'id'>,
+  delivery: NewDelivery,
+): Promise<WebhookDeliveryRow> {
+  tx.wake('webhooks', id);
+  return tx.db
+    .insertInto('webhook_deliveries')
+    .values({
+      ...delivery,
+      org_id,
+      id: newId('whd'),
+      subscription_id: id,
+      event: json(delivery.event),
+      next_attempt_at: sql<Date>`now()`,
+    })
+    .returningAll()
+    .executeTakeFirstOrThrow();
+}
 
 /** Deleted subscriptions, the oldest first. */
 export async function findDeletedSubscriptions(db: Db, limit: number): Promise<string[]> {

@@ -1,4 +1,4 @@
-import type { WebhookSubscriptionRow } from '../db/schema.ts';
+import type { WebhookDeliveryRow, WebhookSubscriptionRow } from '../db/schema.ts';
 
 export const subscriptionView = (s: WebhookSubscriptionRow) => ({
   id: s.id,
@@ -11,4 +11,20 @@ export const subscriptionView = (s: WebhookSubscriptionRow) => ({
   failingSince: s.failing_since?.toISOString() ?? null,
   createdAt: s.created_at.toISOString(),
   updatedAt: s.updated_at.toISOString(),
+});
+
+export const deliveryView = (d: WebhookDeliveryRow) => ({
+  id: d.id,
+  subscriptionId: d.subscription_id,
+  eventId: d.event_id,
+  eventType: d.event_type,
+  projectId: d.project_id,
+  status: d.status,
+  attemptCount: d.attempt_count,
+  attempts: d.attempts,
+  nextAttemptAt: d.next_attempt_at?.toISOString() ?? null,
+  errorCode: d.error_code,
+  redeliveryOf: d.redelivery_of,
+  createdAt: d.created_at.toISOString(),
+  finishedAt: d.finished_at?.toISOString() ?? null,
 });
