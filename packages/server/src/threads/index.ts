@@ -13,7 +13,7 @@ export {
   requireUnoccupied,
 } from './policy.ts';
 export type { LoadedThread } from './policy.ts';
-export { RUN_STATUSES, WORKSPACE_STATUSES } from './schemas.ts';
+export { ErrorTrackerIssue, RUN_STATUSES, WORKSPACE_STATUSES } from './schemas.ts';
 export { startThread } from './start-thread.ts';
 export type { Creator, NewThread } from './start-thread.ts';
 export {
