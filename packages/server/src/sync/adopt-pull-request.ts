@@ -12,26 +12,16 @@ import {
   pullRequestView,
   pushAfter,
 } from '../pull-requests/index.ts';
-import type { LoopChange } from '../pull-requests/index.ts';
 import type { Effect } from '../receipts/outside.ts';
 import { openRepository, ProviderError, scmFault } from '../scm/index.ts';
 import { lockThreadById } from '../threads/index.ts';
 import { recordOpened } from './open-pull-request.ts';
-import type { Opened } from './open-pull-request.ts';
+import type { NewRecord, Opened } from './open-pull-request.ts';
 
-export interface Adopting extends Record<string, unknown> {
-  /** Of the record to be. */
-  id: string;
-  orgId: string;
-  projectId: string;
-  threadId: string;
-  repositoryId: string;
+export interface Adopting extends NewRecord {
   number: number;
   /** The thread's; the pull request has to go there too. */
   baseBranch: string;
-  reviewLoop: LoopChange | null;
-  createdBy: string;
-  address: string;
 }
 
 export const adopting: Effect<Adopting, Opened> = {

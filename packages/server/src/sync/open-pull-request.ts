@@ -1,5 +1,5 @@
 /** Opening a pull request at the provider: one commit, pushed as a new branch, then the pull request. */
-import { audit } from '../audit/index.ts';
+import { audit, serviceOf } from '../audit/index.ts';
 import { buildCommit, fetchCommit, PushError, pushCommit, readCommit } from '../commits/index.ts';
 import type { Context } from '../context.ts';
 import type { Tx } from '../db/transaction.ts';
@@ -25,14 +25,21 @@ import { numbered } from './names.ts';
 import { findOwnCommit } from './own-commit.ts';
 import { lookAnyway } from './see.ts';
 
-/** All that is needed to do it, and to find it again. */
-export interface Opening extends Record<string, unknown> {
-  /** Of the record to be. */
+/** What is known of the record to be before the provider is asked. */
+export interface NewRecord extends Record<string, unknown> {
   id: string;
   orgId: string;
   projectId: string;
   threadId: string;
   repositoryId: string;
+  reviewLoop: LoopChange | null;
+  createdBy: string;
+  /** Null: the service opens it. */
+  address: string | null;
+}
+
+/** All that is needed to do it, and to find it again. */
+export interface Opening extends NewRecord {
   sourceId: string;
   baseSourceId: string;
   baseCommitSha: string;
@@ -45,10 +52,7 @@ export interface Opening extends Record<string, unknown> {
   firstNumber: number;
   message: string;
   authoredAt: string;
-  reviewLoop: LoopChange | null;
   commentOnIssue: boolean;
-  createdBy: string;
-  address: string;
 }
 
 export interface Opened {
@@ -234,10 +238,7 @@ async function record(tx: Tx, target: Opening, opened: Opened): Promise<WriteRes
 /** The record of a pull request at the provider, for a locked thread; what is next for it follows. */
 export async function recordOpened(
   tx: Tx,
-  target: Pick<
-    Opening,
-    'id' | 'orgId' | 'projectId' | 'threadId' | 'repositoryId' | 'reviewLoop' | 'createdBy' | 'address'
-  >,
+  target: NewRecord,
   { pull, repoFullName, headSha, headSourceId }: Opened,
 ): Promise<LoadedPullRequest> {
   // One that was opened again meanwhile stays closed here: a thread has one that is open.
@@ -267,7 +268,8 @@ export async function recordOpened(
     },
     target.reviewLoop,
   );
-  const by = { principal: { orgId: target.orgId, actorId: target.createdBy }, address: target.address };
+  const { orgId, createdBy, address } = target;
+  const by = address === null ? serviceOf(orgId) : { principal: { orgId, actorId: createdBy }, address };
   await audit(tx, by, 'pull_request.created', target.id);
   await enqueueSync(tx, loaded.row);
   return loaded;

@@ -6,6 +6,7 @@ import type { Db } from '../db/database.ts';
 import type { ThreadRow } from '../db/schema.ts';
 import type { Tx } from '../db/transaction.ts';
 import { ApiError, notFound, threadBusy } from '../http/errors.ts';
+import { isId } from '../ids.ts';
 import { findPullRequest, lockPullRequest } from '../pull-requests/index.ts';
 import type { LoadedPullRequest } from '../pull-requests/index.ts';
 import { isUnderWay } from '../receipts/store.ts';
@@ -33,19 +34,27 @@ export async function lockAsked(
 }
 
 /**
- * Makes an operation the only one that changes pull requests of a locked thread, until its receipt is
- * settled. Throws `thread_busy` while another one is under way.
+ * Makes an operation, or an execution, the only one that changes pull requests of a locked thread: until its receipt
+ * is settled, or until it has ended. Throws `thread_busy` while another one is under way.
  */
-export async function hold(tx: Tx, thread: ThreadRow, operationId: string): Promise<void> {
+export async function hold(tx: Tx, thread: ThreadRow, heldBy: string): Promise<void> {
   if (await isHeld(tx, thread)) throw threadBusy('pull_request');
-  await holdPullRequests(tx, thread.id, operationId);
+  await holdPullRequests(tx, thread.id, heldBy);
 }
 
-/** Whether an operation on pull requests of a locked thread is in progress. */
-export const isHeld = async (
-  tx: Tx,
-  { pull_request_operation_id: operationId }: ThreadRow,
-): Promise<boolean> => operationId !== null && isUnderWay(tx.db, operationId);
+/** Whether an operation, or an execution, has pull requests of a locked thread in its hands. */
+export const isHeld = async (tx: Tx, { pull_request_operation_id: heldBy }: ThreadRow): Promise<boolean> =>
+  heldBy !== null && (isId('exe', heldBy) ? isExecuting(tx, heldBy) : isUnderWay(tx.db, heldBy));
+
+async function isExecuting(tx: Tx, executionId: string): Promise<boolean> {
+  const open = await tx.db
+    .selectFrom('executions')
+    .select('id')
+    .where('id', '=', executionId)
+    .where('status', '=', 'running')
+    .executeTakeFirst();
+  return open !== undefined;
+}
 
 export const notOpen = () => new ApiError('pull_request_not_open', 'The pull request is not open.');
 
