@@ -80,6 +80,18 @@ async function grow(app: number, count: number): Promise<void> {
     count,
     `${app} * 100000 + n, ${id('evt', app, 'n')}, 'platform', case n when 3 then 'checkpoint.created' else 'run.queued' end, '${idOf('prj', app)}', '${thread}', '{}', now(), now()`,
   );
+  await fill(
+    'webhook_subscriptions',
+    'id, url, types, secret_sealed, after_sequence, created_by',
+    1,
+    `'${idOf('wh', app)}', 'https://x.example', '{*}', '', 0, 'x'`,
+  );
+  await fill(
+    'webhook_deliveries',
+    'id, subscription_id, event_id, event_type, event, status, finished_at',
+    count,
+    `${id('whd', app, 'n')}, '${idOf('wh', app)}', 'x', 'run.queued', '{}', 'succeeded', now()`,
+  );
 }
 
 interface Plan {
@@ -151,6 +163,11 @@ test.each([
   [
     "a page of a project's tasks of a status",
     (app: number) => `/api/tasks?projectId=${idOf('prj', app)}&status=open&limit=10`,
+  ],
+  [
+    "a page of a webhook's deliveries of a status and type",
+    (app: number) =>
+      `/api/webhooks/${idOf('wh', app)}/deliveries?status=succeeded&eventType=run.queued&limit=10`,
   ],
 ])('%s', async (_, path) => {
   const [small, large] = [await pagesOf(path(1)), await pagesOf(path(2))];

@@ -34,10 +34,10 @@ export const listDeliveries = read({
           .where('subscription_id', '=', id);
         if (status !== undefined) deliveries = deliveries.where('status', '=', status);
         if (eventType !== undefined) deliveries = deliveries.where('event_type', '=', eventType);
-        if (after !== null) deliveries = deliveries.where('id', '<', after);
-        return deliveries.orderBy('id', 'desc').limit(limit).execute();
+        if (after !== null) deliveries = deliveries.where('number', '<', Number(after));
+        return deliveries.orderBy('number', 'desc').limit(limit).execute();
       },
-      (delivery) => delivery.id,
+      ({ number }) => String(number),
     );
     return { status: 200, body: { ok: true, deliveries: rows.map(deliveryView), ...rest } };
   },

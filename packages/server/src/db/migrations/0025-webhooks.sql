@@ -61,8 +61,9 @@ create table webhook_deliveries (
   check ((status = 'pending') = (next_attempt_at is not null)),
   check ((status = 'pending') = (finished_at is null))
 );
--- Lists, newest first. Their filters are in the index, so that what none of 100,000 rows matches is known without reading them.
-create index webhook_deliveries_list on webhook_deliveries (subscription_id, id, status, event_type);
+-- Lists, newest first. What they filter by is in the index: among 100,000 deliveries, a status that one of them has
+-- costs 10 ms. In the order of `id` the planner would walk the primary key, through all other subscriptions' rows.
+create index webhook_deliveries_list on webhook_deliveries (subscription_id, number, status, event_type);
 -- First attempts begin in the log's order, whatever the clock says; further ones when they are due. Each has an
 -- index, so that neither walks the others' rows.
 create index webhook_deliveries_first on webhook_deliveries (subscription_id, number) where status = 'pending' and attempt_count = 0;
