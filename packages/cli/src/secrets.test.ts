@@ -10,7 +10,9 @@ import { openSecrets } from '@headrace/server/mcp-servers/secrets.ts';
 import { existingSecretKeys, readSecretKeys, replaceSecretKey } from '@headrace/server/secret-keys.ts';
 import { startTestServer } from '@headrace/server/service.fixture.ts';
 import type { TestServer } from '@headrace/server/service.fixture.ts';
+import { openSigningSecrets } from '@headrace/server/signing-secrets.ts';
 import { openModelKey } from '@headrace/server/usage/index.ts';
+import { PURPOSE } from '@headrace/server/webhooks/secrets.ts';
 
 vi.setConfig({ testTimeout: 60_000 });
 
@@ -53,14 +55,18 @@ function headrace(args: string[], keys: Record<string, string>) {
   });
 }
 
-/** The model key and the MCP server's secrets, as the service opens them. */
+/** The model key, the MCP server's secrets and the webhook's, as the service opens them. */
 async function opened() {
   const { ctx } = s.service;
   const { org_id: orgId } = await ctx.db.selectFrom('model_keys').select('org_id').executeTakeFirstOrThrow();
   const server = await ctx.db.selectFrom('mcp_servers').selectAll().executeTakeFirstOrThrow();
-  return [await openModelKey(ctx, orgId, 'anthropic'), openSecrets(ctx.secretKey, server)];
+  const webhook = await ctx.db.selectFrom('webhook_subscriptions').selectAll().executeTakeFirstOrThrow();
+  return [
+    await openModelKey(ctx, orgId, 'anthropic'),
+    openSecrets(ctx.secretKey, server),
+    openSigningSecrets(ctx.secretKey, PURPOSE, webhook, new Date()),
+  ];
 }
-const OPENED = ['sk-secret', { authorization: 'Bearer mcp' }];
 
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'headrace-test-'));
@@ -87,7 +93,15 @@ test('former keys open, the current one seals; rotate seals all of it again, aft
     },
     { cookie },
   );
-  expect([put.status, made.status]).toEqual([200, 201]);
+  const webhook = await s.call(
+    'POST',
+    '/api/webhooks',
+    { url: 'https://example.com/hook', types: ['*'] },
+    { cookie },
+  );
+  const turned = await s.call('POST', `/api/webhooks/${webhook.body.subscription.id}/secret`, {}, { cookie });
+  expect([put.status, made.status, webhook.status, turned.status]).toEqual([200, 201, 201, 200]);
+  const known = ['sk-secret', { authorization: 'Bearer mcp' }, [turned.body.secret, webhook.body.secret]];
   const invitation = (await invite()).text;
   const { cursor } = (await s.call('GET', '/api/platform/v1/events/head')).body;
   const changed = { HEADRACE_SECRET_KEY: SECOND, HEADRACE_FORMER_SECRET_KEYS: FIRST };
@@ -100,7 +114,7 @@ test('former keys open, the current one seals; rotate seals all of it again, aft
 
   await restartWith(changed);
   expect([await opened(), (await invite()).text, (await page(cursor)).status]).toEqual([
-    OPENED,
+    known,
     invitation,
     200,
   ]);
@@ -115,6 +129,8 @@ test('former keys open, the current one seals; rotate seals all of it again, aft
       { what: "MCP servers' secrets", ...some },
       { what: "installations' credentials", ...none },
       { what: "installations' webhook secrets", ...none },
+      { what: "webhooks' secrets", ...some },
+      { what: "webhooks' secrets before their rotation", ...some },
       { what: 'answers of receipts', ...some },
     ];
   };
@@ -122,7 +138,7 @@ test('former keys open, the current one seals; rotate seals all of it again, aft
   expect(JSON.parse((await headrace(['rotate', '--json'], changed)).stdout).rotated).toEqual(of(0, 1));
 
   await restartWith({ HEADRACE_SECRET_KEY: SECOND });
-  expect([await opened(), (await page(cursor)).status]).toEqual([OPENED, 400]);
+  expect([await opened(), (await page(cursor)).status]).toEqual([known, 400]);
 });
 
 test('what no key opens is named, and left as it is', async () => {
@@ -132,7 +148,7 @@ test('what no key opens is named, and left as it is', async () => {
   expect([code, stdout]).toEqual([
     1,
     expect.stringMatching(
-      /unreadable {2}model keys: org_\w+ anthropic: no key opens it[^]*3 remain under a key/,
+      /unreadable {2}model keys: org_\w+ anthropic: no key opens it[^]*5 remain under a key/,
     ),
   ]);
   expect((await headrace(['rotate'], { HEADRACE_SECRET_KEY: SECOND })).code).toBe(0);

@@ -364,6 +364,28 @@ describe('seven days after its deletion', () => {
   });
 });
 
+test("a deleted webhook's rows go in the next round, all of them; another's stay", async () => {
+  const call = (method: string, path: string, body?: object) => ok(s.call(method, path, body));
+  const subscribe = async () => {
+    const { subscription } = await call('POST', '/api/webhooks', { url: 'https://x.example/', types: ['*'] });
+    await sql`insert into webhook_deliveries (org_id, id, subscription_id, event_id, event_type, event, next_attempt_at)
+      select org_id, id || n, id, 'evt_1', 'run.failed', '{}', now() from webhook_subscriptions, generate_series(1, 1100) n
+      where id = ${subscription.id}`.execute(ctx.db);
+    return subscription.id as string;
+  };
+  const [gone, kept] = [await subscribe(), await subscribe()];
+  await call('DELETE', `/api/webhooks/${gone}`);
+  await cleanUp(ctx);
+  const left = async (id: string) => {
+    const { rows } = await sql<{ deliveries: number; subscriptions: number }>`
+      select (select count(*) from webhook_deliveries where subscription_id = ${id}) as deliveries,
+        (select count(*) from webhook_subscriptions where id = ${id}) as subscriptions`.execute(ctx.db);
+    return rows[0];
+  };
+  expect(await left(gone)).toEqual({ deliveries: 0, subscriptions: 0 });
+  expect(await left(kept)).toEqual({ deliveries: 1100, subscriptions: 1 });
+});
+
 test('one process at a time removes rows, and all threads that are due in one round', async () => {
   const [{ org_id: orgId, id: projectId }] = (await ctx.db
     .selectFrom('projects')
