@@ -121,6 +121,13 @@ const SAMPLES: Record<string, Sample> = {
   },
   'automations.listAutomations': NOTHING,
   'automations.getAutomation': NOTHING,
+  'automations.updateAutomation': { body: () => ({ name: 'n' }) },
+  'automations.deleteAutomation': NOTHING,
+  'automations.rotateSecret': EMPTY,
+  'automations.runAutomation': EMPTY,
+  'automations.listExecutions': NOTHING,
+  'automations.getExecution': NOTHING,
+  'automations.previewSchedule': { query: () => '?cron=0+3+*+*+*&timeZone=UTC' },
   'mcpServers.createMcpServer': {
     body: () => ({ name: 'n', transport: 'http', url: 'https://mcp.example.com/' }),
   },
@@ -307,6 +314,7 @@ async function party(): Promise<Party> {
   const automationId = (
     await post('/api/automations', { projectId, name: 'n', prompt: 'p', trigger: { kind: 'webhook' } })
   ).body.automation.id as string;
+  const executionId = (await post(`/api/automations/${automationId}/run`, {})).body.execution.id as string;
   const mcpServerId = (
     await post('/api/mcp-servers', { name: 'ours', transport: 'http', url: 'https://mcp.example.com/' })
   ).body.mcpServer.id as string;
@@ -353,6 +361,7 @@ async function party(): Promise<Party> {
       approvalId,
       taskId,
       automationId,
+      executionId,
       mcpServerId,
       webhookId,
       deliveryId,

@@ -28,3 +28,40 @@ export const newAutomation = (
 
 export const automationNow = async (s: TestServer, id: string): Promise<Json> =>
   (await ok(s.call('GET', `/api/automations/${id}`))).automation;
+
+/** Fields that are refused, alone or in a whole definition, and the paths of what is wrong. */
+export const REFUSED: [Json, ...string[]][] = [
+  [{ name: '' }, '/name'],
+  [{ prompt: 'p'.repeat(20_001), name: null }, '/name', '/prompt'],
+  [{ trigger: 'daily' }, '/trigger'],
+  [{ trigger: {} }, '/trigger/kind'],
+  [{ trigger: { kind: 'moon' } }, '/trigger/kind'],
+  [{ trigger: { kind: 'schedule' } }, '/trigger/cron', '/trigger/timeZone'],
+  [{ trigger: { ...YEARLY, types: ['run.failed'] } }, '/trigger/types'],
+  [{ trigger: { ...YEARLY, cron: '*/4 * * * *' } }, '/trigger/cron'],
+  [{ trigger: { ...YEARLY, cron: '60 3 * * *', timeZone: 'Mars' } }, '/trigger/timeZone', '/trigger/cron'],
+  [{ trigger: { kind: 'event', types: [] } }, '/trigger/types'],
+  [
+    {
+      trigger: { kind: 'event', types: ['run.failed', 'run.*', 'operation.updated', 'platform.app.created'] },
+    },
+    '/trigger/types/1',
+    '/trigger/types/2',
+    '/trigger/types/3',
+  ],
+  [{ trigger: { kind: 'event', types: ['run.failed'], cron: '0 3 * * *' } }, '/trigger/cron'],
+  [
+    { trigger: { kind: 'webhook', source: 'pigeon', secret: 's'.repeat(15), defaults: { slug: 'x' } } },
+    '/trigger/source',
+    '/trigger/secret',
+    '/trigger/defaults/slug',
+  ],
+  [{ trigger: { kind: 'webhook', secret: 's'.repeat(201) } }, '/trigger/secret'],
+  [{ prompt: 'Say {{secrets.token}}.' }, '/prompt'],
+  [{ baseBranch: 'ä'.repeat(200) }, '/baseBranch'],
+  [{ pullRequest: 'merged', overlap: 'sometimes' }, '/pullRequest', '/overlap'],
+  [{ spendLimitMicros: -1, monthlyLimitMicros: 1.5 }, '/spendLimitMicros', '/monthlyLimitMicros'],
+  [{ disableAfterFailures: 0 }, '/disableAfterFailures'],
+  [{ disableAfterFailures: 101, disabled: 'no' }, '/disableAfterFailures', '/disabled'],
+  [{ consecutiveFailures: 0 }, '/consecutiveFailures'],
+];

@@ -5,7 +5,7 @@ import { newAccount, signedIn, tenant } from '../accounts/callers.fixture.ts';
 import { startTestServer } from '../service.fixture.ts';
 import type { TestAnswer, TestServer } from '../service.fixture.ts';
 import { ok, refusal } from '../threads/threads.fixture.ts';
-import { automationNow, newAutomation, newProject, YEARLY } from './automations.fixture.ts';
+import { automationNow, newAutomation, newProject, REFUSED, YEARLY } from './automations.fixture.ts';
 
 type Json = TestAnswer['body'];
 
@@ -135,41 +135,6 @@ describe('201 and 200', () => {
     );
   });
 });
-
-const REFUSED: [Json, ...string[]][] = [
-  [{ name: '' }, '/name'],
-  [{ prompt: 'p'.repeat(20_001), name: null }, '/name', '/prompt'],
-  [{ trigger: 'daily' }, '/trigger'],
-  [{ trigger: {} }, '/trigger/kind'],
-  [{ trigger: { kind: 'moon' } }, '/trigger/kind'],
-  [{ trigger: { kind: 'schedule' } }, '/trigger/cron', '/trigger/timeZone'],
-  [{ trigger: { ...YEARLY, types: ['run.failed'] } }, '/trigger/types'],
-  [{ trigger: { ...YEARLY, cron: '*/4 * * * *' } }, '/trigger/cron'],
-  [{ trigger: { ...YEARLY, cron: '60 3 * * *', timeZone: 'Mars' } }, '/trigger/timeZone', '/trigger/cron'],
-  [{ trigger: { kind: 'event', types: [] } }, '/trigger/types'],
-  [
-    {
-      trigger: { kind: 'event', types: ['run.failed', 'run.*', 'operation.updated', 'platform.app.created'] },
-    },
-    '/trigger/types/1',
-    '/trigger/types/2',
-    '/trigger/types/3',
-  ],
-  [{ trigger: { kind: 'event', types: ['run.failed'], cron: '0 3 * * *' } }, '/trigger/cron'],
-  [
-    { trigger: { kind: 'webhook', source: 'pigeon', secret: 's'.repeat(15), defaults: { slug: 'x' } } },
-    '/trigger/source',
-    '/trigger/secret',
-    '/trigger/defaults/slug',
-  ],
-  [{ trigger: { kind: 'webhook', secret: 's'.repeat(201) } }, '/trigger/secret'],
-  [{ baseBranch: 'ä'.repeat(200) }, '/baseBranch'],
-  [{ pullRequest: 'merged', overlap: 'sometimes' }, '/pullRequest', '/overlap'],
-  [{ spendLimitMicros: -1, monthlyLimitMicros: 1.5 }, '/spendLimitMicros', '/monthlyLimitMicros'],
-  [{ disableAfterFailures: 0 }, '/disableAfterFailures'],
-  [{ disableAfterFailures: 101, disabled: 'no' }, '/disableAfterFailures', '/disabled'],
-  [{ consecutiveFailures: 0 }, '/consecutiveFailures'],
-];
 
 describe('refusals', () => {
   test.each(REFUSED)('%j: 400', async (fields, ...paths) => {

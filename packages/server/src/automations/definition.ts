@@ -9,17 +9,19 @@ import { isBranchName } from '../git/ref-names.ts';
 import { invalid } from '../http/errors.ts';
 import { cronFaults, nextTimes, readCron } from './cron.ts';
 import type { NewAutomation, NewTrigger } from './schemas.ts';
+import { templateFaults } from './template.ts';
 
-type Given = Pick<Partial<NewAutomation>, 'trigger' | 'baseBranch'>;
+type Given = Pick<Partial<NewAutomation>, 'prompt' | 'trigger' | 'baseBranch'>;
 
 /** Throws 400 with all that the schema cannot say. */
 export function requireSound({ config, clock }: Pick<Context, 'config' | 'clock'>, given: Given): void {
-  const { trigger, baseBranch } = given;
+  const { prompt, trigger, baseBranch } = given;
   const schedule = {
     from: new Date(Date.now() + clock.offsetMs),
     minSeconds: config.automations.minIntervalSeconds,
   };
   const faults = [
+    ...(prompt === undefined ? [] : templateFaults('/prompt', prompt)),
     ...(trigger?.kind === 'schedule' ? cronFaults('/trigger', trigger, schedule) : []),
     ...(typeof baseBranch === 'string' && !isBranchName(baseBranch)
       ? [{ path: '/baseBranch', message: 'must have at most 255 bytes' }]

@@ -160,6 +160,15 @@ export const NewAutomation = Body({
   ...settings,
 });
 export type NewAutomation = Static<typeof NewAutomation>;
+export const AutomationChange = Body(
+  {
+    name: Type.Optional(Name),
+    prompt: Type.Optional(Prompt),
+    trigger: Type.Optional(NewTrigger),
+    ...settings,
+  },
+  { examples: [{ disabled: false }] },
+);
 
 export const Automation = Type.Object({
   id: Id('aut'),

@@ -27,6 +27,36 @@ export async function saveAutomation(
     .executeTakeFirstOrThrow();
 }
 
+/** Whether events begin the automation that the path names. */
+export async function isByEvents(
+  db: Db,
+  { orgId }: { orgId: string },
+  { automationId }: Record<string, string>,
+): Promise<boolean> {
+  const row = await db
+    .selectFrom('automations')
+    .select('kind')
+    .where('org_id', '=', orgId)
+    .where('id', '=', automationId!)
+    .executeTakeFirst();
+  return row?.kind === 'event';
+}
+
+/** Nothing begins them any more, and their secrets are gone. */
+export async function markAutomationsDeleted(tx: Tx, ids: readonly string[]): Promise<void> {
+  await tx.db
+    .updateTable('automations')
+    .set({
+      deleted_at: sql<Date>`now()`,
+      next_run_at: null,
+      secret_sealed: null,
+      former_secret_sealed: null,
+      former_secret_until: null,
+    })
+    .where('id', 'in', ids)
+    .execute();
+}
+
 /** Of an organization, with its row locked, so that two of its calls do not count at once. */
 export async function countAutomations(tx: Tx, orgId: string): Promise<number> {
   await sql`select from organizations where id = ${orgId} for no key update`.execute(tx.db);

@@ -122,7 +122,7 @@ const flushing = Array.from({ length: MOST_PREPARED + 1 }, (_, count) => ({
  * What long polls wait for, by their ids: to wake them all for each event of anybody would ask the database
  * for each of them each time.
  */
-const WAITED_FOR = /^(run|preview|pull_request|platform\.(apply|build))\./;
+const WAITED_FOR = /^(run|preview|pull_request|automation\.execution|platform\.(apply|build))\./;
 
 /** Events and receipt, in one round trip for both. */
 async function flush({ db, events, receipt, wake }: Tx): Promise<void> {

@@ -1,15 +1,12 @@
 import Type from 'typebox';
 import { page } from '../http/cursors.ts';
 import { invalid } from '../http/errors.ts';
+import { Moment, momentOf } from '../http/moment.ts';
 import { read } from '../http/operation.ts';
 import { GROUPS, sumRuns } from './sum-runs.ts';
 import { Counter, Enum, Id, ListQuery, Micros, Nullable, Page, Text } from '../http/schemas.ts';
 
 const DEFAULT_DAYS = 30;
-const TIME = String.raw`^\d{4}-\d\d-\d\d(T\d\d:\d\d(:\d\d(\.\d{1,9})?)?(Z|[+\-]\d\d:\d\d))?$`;
-const Moment = (description: string) =>
-  Type.String({ pattern: TIME, examples: ['2026-01-01T00:00:00.000Z'], description });
-
 const Usage = Type.Object({
   day: Nullable(Text('2026-01-31', { description: 'A UTC day, where grouped by it.' })),
   projectId: Nullable(Id('prj')),
@@ -21,13 +18,6 @@ const Usage = Type.Object({
   cachedTokens: Counter,
   costMicros: Micros,
 });
-
-/** A time of the query in ms; `fallback` where it is left out. The pattern alone lets 2026-13-01 pass. */
-function momentOf(text: string | undefined, fallback: number, path: string): number {
-  const ms = text === undefined ? fallback : Date.parse(text);
-  if (Number.isNaN(ms)) throw invalid({ path, message: 'is no time' });
-  return ms;
-}
 
 export const readUsage = read({
   name: 'usage.readUsage',

@@ -1,0 +1,52 @@
+import Type from 'typebox';
+import { audit } from '../audit/index.ts';
+import { ApiError } from '../http/errors.ts';
+import { write } from '../http/operation.ts';
+import { Body, Ok } from '../http/schemas.ts';
+import { newSigningSecret, rotatedSecret, sealSigningSecret } from '../signing-secrets.ts';
+import { loadAutomation } from './policy.ts';
+import { Automation, SecretUnavailable, SigningSecret } from './schemas.ts';
+import { PURPOSE } from './secrets.ts';
+import { saveAutomation } from './store.ts';
+import { automationView } from './view.ts';
+
+const DEFAULT_OVERLAP_SECONDS = 86_400;
+
+export const rotateSecret = write({
+  name: 'automations.rotateSecret',
+  summary: 'Replace the secret of a hook',
+  description:
+    'The answer has the new secret once. Until `overlapSeconds` are over, the former one is valid too; a second rotation ends the oldest.',
+  access: { permissions: ['automation:update'] },
+  capability: 'automations',
+  body: Body({
+    overlapSeconds: Type.Optional(
+      Type.Integer({ minimum: 0, maximum: 604_800, default: DEFAULT_OVERLAP_SECONDS }),
+    ),
+  }),
+  responses: {
+    200: Ok({
+      automation: Automation,
+      secret: Type.Optional(SigningSecret),
+      secretUnavailable: SecretUnavailable,
+    }),
+  },
+  async handle(tx, call) {
+    const { ctx, body } = call;
+    const { automation, scope } = await loadAutomation(tx.db, call, 'update');
+    if (automation.kind !== 'webhook')
+      throw new ApiError('conflict', 'Only automations with the trigger webhook have a secret.');
+    const secret = newSigningSecret();
+    const sealed = sealSigningSecret(ctx.secretKey, PURPOSE, automation, secret);
+    const { overlapSeconds = DEFAULT_OVERLAP_SECONDS } = body;
+    const row = await saveAutomation(tx, automation.id, rotatedSecret(automation, sealed, overlapSeconds));
+    await audit(tx, call, 'automation.secret_rotated', row.id);
+    const shown = { ok: true, automation: automationView(ctx, row) };
+    return {
+      status: 200,
+      scope,
+      body: { ...shown, secret, secretUnavailable: false },
+      replay: { ...shown, secretUnavailable: true },
+    };
+  },
+});
