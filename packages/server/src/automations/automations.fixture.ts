@@ -58,6 +58,25 @@ export const REFUSED: [Json, ...string[]][] = [
   ],
   [{ trigger: { kind: 'webhook', secret: 's'.repeat(201) } }, '/trigger/secret'],
   [{ prompt: 'Say {{secrets.token}}.' }, '/prompt'],
+  [{ filter: {} }, '/filter'],
+  [{ filter: Array(21).fill({ path: 'payload.a', op: 'exists' }) }, '/filter'],
+  [
+    {
+      filter: [
+        { path: 'payload.a', op: 'like', value: 'x' },
+        { op: 'exists', not: true },
+      ],
+    },
+    '/filter/0/op',
+    '/filter/1/path',
+    '/filter/1/not',
+  ],
+  [
+    { prompt: '{{env.PATH}}', filter: [{ path: 'env.PATH', op: 'eq' }] },
+    '/prompt',
+    '/filter/0/path',
+    '/filter/0/value',
+  ],
   [{ baseBranch: 'ä'.repeat(200) }, '/baseBranch'],
   [{ pullRequest: 'merged', overlap: 'sometimes' }, '/pullRequest', '/overlap'],
   [{ spendLimitMicros: -1, monthlyLimitMicros: 1.5 }, '/spendLimitMicros', '/monthlyLimitMicros'],

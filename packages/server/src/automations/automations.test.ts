@@ -67,6 +67,7 @@ describe('201 and 200', () => {
     const given = {
       name: 'n'.repeat(200),
       prompt: 'p'.repeat(20_000),
+      filter: [{ path: 'payload.a', op: 'in', value: ['x', 1] }],
       modelId: 'scripted',
       overlap: 'queue',
       catchUp: false,

@@ -2,20 +2,21 @@
 import type { Context } from '../context.ts';
 import { databaseNow } from '../clock.ts';
 import { json } from '../db/schema.ts';
-import type { AutomationRow, AutomationTrigger } from '../db/schema.ts';
+import type { AutomationRow, AutomationTrigger, FilterRule } from '../db/schema.ts';
 import type { Tx } from '../db/transaction.ts';
 import { lastSequence } from '../events/index.ts';
 import { isBranchName } from '../git/ref-names.ts';
 import { invalid } from '../http/errors.ts';
 import { cronFaults, nextTimes, readCron } from './cron.ts';
+import { filterFaults } from './filter.ts';
 import type { NewAutomation, NewTrigger } from './schemas.ts';
 import { templateFaults } from './template.ts';
 
-type Given = Pick<Partial<NewAutomation>, 'prompt' | 'trigger' | 'baseBranch'>;
+type Given = Pick<Partial<NewAutomation>, 'prompt' | 'trigger' | 'filter' | 'baseBranch'>;
 
 /** Throws 400 with all that the schema cannot say. */
 export function requireSound({ config, clock }: Pick<Context, 'config' | 'clock'>, given: Given): void {
-  const { prompt, trigger, baseBranch } = given;
+  const { prompt, trigger, filter = [], baseBranch } = given;
   const schedule = {
     from: new Date(Date.now() + clock.offsetMs),
     minSeconds: config.automations.minIntervalSeconds,
@@ -23,6 +24,7 @@ export function requireSound({ config, clock }: Pick<Context, 'config' | 'clock'
   const faults = [
     ...(prompt === undefined ? [] : templateFaults('/prompt', prompt)),
     ...(trigger?.kind === 'schedule' ? cronFaults('/trigger', trigger, schedule) : []),
+    ...filterFaults('/filter', filter),
     ...(typeof baseBranch === 'string' && !isBranchName(baseBranch)
       ? [{ path: '/baseBranch', message: 'must have at most 255 bytes' }]
       : []),
@@ -41,6 +43,7 @@ export function storedTrigger(trigger: NewTrigger): AutomationTrigger {
 type Settings = Omit<NewAutomation, 'projectId' | 'trigger' | 'disabled'>;
 
 export const DEFAULTS = {
+  filter: [] as FilterRule[],
   modelId: null,
   baseBranch: null,
   pullRequest: 'none',
@@ -55,6 +58,7 @@ export const DEFAULTS = {
 export const settingsColumns = (given: Required<Settings>) => ({
   name: given.name,
   prompt: given.prompt,
+  filter: json(given.filter),
   model_id: given.modelId,
   base_branch: given.baseBranch,
   pull_request: given.pullRequest,

@@ -18,6 +18,7 @@ import {
 } from '../http/schemas.ts';
 import { ModelId } from '../messages/index.ts';
 import { Branch } from '../projects/index.ts';
+import { Filter } from './filter.ts';
 
 const HOOK_SOURCES = ['generic', 'error_tracker', 'tracker'] as const satisfies HookSource[];
 export const EXECUTION_STATUSES = [
@@ -142,6 +143,7 @@ const DisableAfterFailures = Nullable(
 );
 
 const settings = {
+  filter: Type.Optional(Filter),
   modelId: Type.Optional(Nullable(ModelId)),
   baseBranch: Type.Optional(Nullable(Branch)),
   pullRequest: Type.Optional(PullRequest),
@@ -177,7 +179,7 @@ export const Automation = Type.Object({
   name: Name,
   prompt: Prompt,
   trigger: Trigger,
-  filter: Type.Array(Type.Object({})),
+  filter: Filter,
   modelId: Nullable(ModelId),
   baseBranch: Nullable(Branch),
   pullRequest: PullRequest,

@@ -35,9 +35,9 @@ export const updateAutomation = write({
   responses: { 200: Ok({ automation: Automation }) },
   async before({ ctx, principal, params, body }) {
     requireSound(ctx, body);
-    const { trigger, disabled } = body;
+    const { trigger, filter, disabled } = body;
     // Events from before the call count as the automation was then.
-    if ((trigger ?? disabled) !== undefined && (await isByEvents(ctx.db, principal, params)))
+    if ((trigger ?? filter ?? disabled) !== undefined && (await isByEvents(ctx.db, principal, params)))
       await caughtUp(ctx, 'automations');
   },
   async handle(tx, call) {

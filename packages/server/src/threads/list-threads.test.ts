@@ -74,6 +74,45 @@ describe('200', () => {
       expect(await found(filters), JSON.stringify(filters)).toEqual(expected);
   });
 
+  test('by the automation that made them, and by whether one did', async () => {
+    const { call, newProject, newThread, found } = await newCaller();
+    const projectId = await newProject();
+    const newAutomation = async (): Promise<string> =>
+      (
+        await ok(
+          call('POST', '/api/automations', {
+            projectId,
+            name: 'n',
+            prompt: 'p',
+            trigger: { kind: 'webhook' },
+          }),
+        )
+      ).automation.id;
+    const [one, two] = [await newAutomation(), await newAutomation()];
+    const madeBy = async (automationId: string): Promise<string> => {
+      const id = await newThread(projectId);
+      await s.service.ctx.db
+        .updateTable('threads')
+        .set({ automation_id: automationId })
+        .where('id', '=', id)
+        .execute();
+      return id;
+    };
+    const [a, b, own] = [await madeBy(one), await madeBy(two), await newThread(projectId)];
+    expect([
+      await found({ automationId: one }),
+      await found({ createdByAutomation: 'true' }),
+      await found({ createdByAutomation: 'false' }),
+      await found({ automationId: one, createdByAutomation: 'true' }),
+      await found({ automationId: two, createdByAutomation: 'false' }),
+      await found({ automationId: newId('aut') }),
+    ]).toEqual([[a], [b, a], [own], [a], [], []]);
+    expect((await ok(call('GET', `/api/threads/${a}`))).thread).toMatchObject({
+      createdByAutomation: true,
+      automationId: one,
+    });
+  });
+
   test('by their task', async () => {
     const { call, newProject, newThread, found } = await newCaller();
     const projectId = await newProject();

@@ -41,9 +41,10 @@ function find(db: Db, filter: Filter, after: string | null, limit: number): Prom
   if (filter.repositoryId !== undefined)
     query = query.where('projects.repository_id', '=', filter.repositoryId);
   if (filter.taskId !== undefined) query = query.where('threads.task_id', '=', filter.taskId);
-  // There are no automations yet.
-  if (filter.automationId !== undefined || filter.createdByAutomation)
-    query = query.where(sql<boolean>`false`);
+  if (filter.automationId !== undefined)
+    query = query.where('threads.automation_id', '=', filter.automationId);
+  if (filter.createdByAutomation !== undefined)
+    query = query.where('threads.automation_id', filter.createdByAutomation ? 'is not' : 'is', null);
   if (filter.createdByUserId !== undefined)
     query = query.where('threads.created_by', '=', filter.createdByUserId);
   if (filter.status !== undefined) query = query.where('threads.status', '=', filter.status);

@@ -57,6 +57,7 @@ const COLUMNS = [
   'base_branch',
   'base_commit_sha',
   'metadata',
+  'automation_id',
 ] as const satisfies (keyof ThreadRow)[];
 
 type ThreadFields = Pick<ThreadRow, (typeof COLUMNS)[number]>;
