@@ -2,9 +2,13 @@
 import type pg from 'pg';
 import { reconcileBuilds, workBuilds } from './builds/index.ts';
 import { maintainCaches } from './commits/index.ts';
+import { execute, executionDied } from './automations/execute.job.ts';
+import { automationsConsumer } from './automations/on-events.ts';
+import { reconcileExecutions } from './automations/reconcile-executions.ts';
 import { mergeApplies, reconcileApplies, repairs as applyRepairs } from './applies/index.ts';
 import type { Context } from './context.ts';
 import { startGateway } from './gateway/index.ts';
+import { startConsumer } from './events/index.ts';
 import { execDied, workExec } from './execs/exec-work.job.ts';
 import type { JobKind } from './jobs/enqueue.ts';
 import { startWorker } from './jobs/worker.ts';
@@ -141,6 +145,12 @@ export async function startWork(ctx: Context, connection: pg.PoolConfig): Promis
       },
       concurrency: 4,
     },
+    'automation.execute': {
+      run: (job) => execute(ctx, job),
+      // Most are short; a few wait for a provider.
+      concurrency: 16,
+      onDead: (payload, error) => executionDied(ctx, payload, error),
+    },
     'scm.maintain-repository': { run: (job) => maintainLocalRepository(ctx, job), concurrency: 1 },
   };
   const gateway = await offerGateway(ctx);
@@ -159,9 +169,11 @@ export async function startWork(ctx: Context, connection: pg.PoolConfig): Promis
   maintainCaches(ctx);
   maintainInstallations(ctx);
   keepHoursClosed(ctx);
+  const consuming = startConsumer(ctx, automationsConsumer(ctx));
+  reconcileExecutions(ctx);
   return {
     async stop() {
-      await Promise.all([worker.stop(GRACE_MS), cleanup.stop()]);
+      await Promise.all([worker.stop(GRACE_MS), cleanup.stop(), consuming.stop()]);
       // Last: what runs on in the runner asks its models until the end.
       await gateway.close();
     },

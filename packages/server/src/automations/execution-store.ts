@@ -2,6 +2,7 @@
 import { sql } from 'kysely';
 import type { Insertable, UpdateObject } from 'kysely';
 import { hasStatus } from '../db/has-status.ts';
+import type { Db } from '../db/database.ts';
 import type { AutomationRow, Database, ExecutionRow, ExecutionsTable } from '../db/schema.ts';
 import type { EventScope, Tx } from '../db/transaction.ts';
 import type { Facts, Open } from './admission.ts';
@@ -38,6 +39,47 @@ export async function lockAutomations(tx: Tx, ids: readonly string[]): Promise<L
     automation,
     scope: { orgId: automation.org_id, projectId: automation.project_id, feed },
   }));
+}
+
+export interface LockedExecution extends LockedAutomation {
+  execution: ExecutionRow;
+}
+
+/** Locks an execution and its automation; undefined where it is gone. */
+export async function lockExecution(
+  tx: Tx,
+  { id, automation_id: automationId }: Pick<ExecutionRow, 'id' | 'automation_id'>,
+): Promise<LockedExecution | undefined> {
+  const [locked] = await lockAutomations(tx, [automationId]);
+  const execution = await tx.db
+    .selectFrom('executions')
+    .selectAll()
+    .where('id', '=', id)
+    .forUpdate()
+    .executeTakeFirst();
+  return locked && execution && { ...locked, execution };
+}
+
+export async function findExecution(db: Db, id: string): Promise<ExecutionRow | undefined> {
+  return db.selectFrom('executions').selectAll().where('id', '=', id).executeTakeFirst();
+}
+
+/** The oldest queued execution of a key, if none of the key runs. */
+export async function findNext(
+  tx: Tx,
+  { automation_id: automationId, overlap_key: key }: Pick<ExecutionRow, 'automation_id' | 'overlap_key'>,
+): Promise<Pick<ExecutionRow, 'id' | 'org_id' | 'project_id'> | undefined> {
+  const next = await tx.db
+    .selectFrom('executions')
+    .select(['id', 'org_id', 'project_id', 'status'])
+    .where('automation_id', '=', automationId)
+    .where('overlap_key', '=', key)
+    .where(openExecutions)
+    .orderBy(sql`case when ${runningExecutions} then 0 else 1 end`)
+    .orderBy('id')
+    .limit(1)
+    .executeTakeFirst();
+  return next?.status === 'queued' ? next : undefined;
 }
 
 export async function writeAutomation(
@@ -85,7 +127,7 @@ export async function moveExecution(
   const isOver = !(OPEN as readonly string[]).includes(to);
   return tx.db
     .updateTable('executions')
-    .set({ ...change, status: to, ...(isOver ? { finished_at: sql<Date>`now()` } : {}) })
+    .set({ ...change, status: to, [isOver ? 'finished_at' : 'started_at']: sql<Date>`now()` })
     .where('id', '=', id)
     .where(hasStatus('executions', from))
     .returningAll()
@@ -153,4 +195,105 @@ export async function sumSpent(
     from threads t join runs r on r.org_id = t.org_id and r.thread_id collate "C" = t.id and r.created_at >= date_trunc('month', now(), 'UTC')
     where t.automation_id = any(${ids}::text[]) group by t.automation_id`.execute(tx.db);
   return rows;
+}
+
+type Queued = Pick<ExecutionRow, 'id' | 'org_id' | 'project_id'>;
+
+/** The executions that run in some threads. */
+export async function findRunning(tx: Tx, threadIds: readonly string[]): Promise<Queued[]> {
+  if (threadIds.length === 0) return [];
+  return tx.db
+    .selectFrom('executions')
+    .select(['id', 'org_id', 'project_id'])
+    .where('thread_id', 'in', threadIds)
+    .where(runningExecutions)
+    .orderBy('id')
+    .execute();
+}
+
+/** Open executions without a job that could begin or end. */
+export async function findForgotten(tx: Tx, limit: number): Promise<Queued[]> {
+  const { rows } = await sql<Queued>`
+    select executions.id, executions.org_id, executions.project_id from executions join automations a on a.id = executions.automation_id
+    where ${openExecutions} and executions.created_at < now() - interval '10 seconds'
+      and not exists (select from jobs j where j.key = 'execution:' || executions.id)
+      and case when ${runningExecutions}
+        then not exists (
+          select from runs r join threads t on t.id = r.thread_id
+          where r.id = executions.run_id and r.status in ('queued', 'running', 'waiting') and t.archived_at is null and t.deleted_at is null)
+        else a.overlap <> 'queue' or not exists (
+          select from executions o where o.automation_id = executions.automation_id and o.overlap_key = executions.overlap_key
+            and (o.status = 'running' or (o.status = 'queued' and o.id < executions.id)))
+      end
+    order by executions.id limit ${limit}`.execute(tx.db);
+  return rows;
+}
+
+/** The automations of some projects that wait for events. */
+export async function findAutomationsOf(
+  tx: Tx,
+  projectIds: readonly string[],
+): Promise<
+  Pick<
+    AutomationRow,
+    | 'id'
+    | 'org_id'
+    | 'project_id'
+    | 'trigger'
+    | 'filter'
+    | 'after_sequence'
+    | 'disabled_reason'
+    | 'deleted_at'
+  >[]
+> {
+  if (projectIds.length === 0) return [];
+  return tx.db
+    .selectFrom('automations')
+    .select([
+      'id',
+      'org_id',
+      'project_id',
+      'trigger',
+      'filter',
+      'after_sequence',
+      'disabled_reason',
+      'deleted_at',
+    ])
+    .where('project_id', 'in', projectIds)
+    .where(sql<boolean>`kind = 'event' and deleted_at is null and disabled_reason is null`)
+    .orderBy('id')
+    .execute();
+}
+
+/** Which automation made a thread or an execution, at which depth. */
+export interface Maker {
+  id: string;
+  automationId: string;
+  depth: number;
+}
+
+export async function findMakersOfExecutions(tx: Tx, ids: readonly string[]): Promise<Maker[]> {
+  if (ids.length === 0) return [];
+  return tx.db
+    .selectFrom('executions')
+    .select(['id', 'automation_id as automationId', 'depth'])
+    .where('id', 'in', ids)
+    .execute();
+}
+
+/** Threads of people are left out. A thread is kept for longer than its execution. */
+export async function findMakersOfThreads(tx: Tx, ids: readonly string[]): Promise<Maker[]> {
+  if (ids.length === 0) return [];
+  const rows = await tx.db
+    .selectFrom('threads as t')
+    .leftJoin('executions as e', 'e.thread_id', 't.id')
+    .select(['t.id', 't.automation_id', 'e.depth'])
+    .where('t.id', 'in', ids)
+    .where('t.automation_id', 'is not', null)
+    .execute();
+  return rows.map(({ id, automation_id: automationId, depth }) => ({
+    id,
+    automationId: automationId!,
+    depth: depth ?? 1,
+  }));
 }

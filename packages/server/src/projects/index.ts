@@ -1,4 +1,11 @@
-export { headNotInitialized, loadProject, lockProject, requireUnbound, scopeOf } from './policy.ts';
+export {
+  headNotInitialized,
+  keepProject,
+  loadProject,
+  lockProject,
+  requireUnbound,
+  scopeOf,
+} from './policy.ts';
 export { moveBoundHead, moveHead } from './move-head.ts';
 export { Branch, Metadata } from './schemas.ts';
 export {

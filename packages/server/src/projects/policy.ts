@@ -55,6 +55,16 @@ export async function lockProject(tx: Tx, id: string): Promise<ProjectRow> {
   return project;
 }
 
+/** Keeps a project from being deleted while a job works in it; undefined where it was deleted meanwhile. */
+export const keepProject = (tx: Tx, id: string): Promise<ProjectRow | undefined> =>
+  tx.db
+    .selectFrom('projects')
+    .selectAll()
+    .where('id', '=', id)
+    .where('deleted_at', 'is', null)
+    .forShare()
+    .executeTakeFirst();
+
 /** The feed of a project's events. */
 export const scopeOf = (project: Pick<ProjectRow, 'org_id' | 'id' | 'kind'>): EventScope => ({
   orgId: project.org_id,
