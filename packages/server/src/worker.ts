@@ -5,6 +5,7 @@ import { maintainCaches } from './commits/index.ts';
 import { execute, executionDied } from './automations/execute.job.ts';
 import { automationsConsumer } from './automations/on-events.ts';
 import { reconcileExecutions } from './automations/reconcile-executions.ts';
+import { startScheduler } from './automations/scheduler.ts';
 import { mergeApplies, reconcileApplies, repairs as applyRepairs } from './applies/index.ts';
 import type { Context } from './context.ts';
 import { startGateway } from './gateway/index.ts';
@@ -170,10 +171,11 @@ export async function startWork(ctx: Context, connection: pg.PoolConfig): Promis
   maintainInstallations(ctx);
   keepHoursClosed(ctx);
   const consuming = startConsumer(ctx, automationsConsumer(ctx));
+  const scheduling = startScheduler(ctx);
   reconcileExecutions(ctx);
   return {
     async stop() {
-      await Promise.all([worker.stop(GRACE_MS), cleanup.stop(), consuming.stop()]);
+      await Promise.all([worker.stop(GRACE_MS), cleanup.stop(), consuming.stop(), scheduling.stop()]);
       // Last: what runs on in the runner asks its models until the end.
       await gateway.close();
     },

@@ -26,19 +26,46 @@ export interface LockedAutomation {
  * executions. Rows that refer to an automation may be inserted meanwhile.
  */
 export async function lockAutomations(tx: Tx, ids: readonly string[]): Promise<LockedAutomation[]> {
-  const rows = await tx.db
-    .selectFrom('automations as a')
-    .innerJoin('projects as p', 'p.id', 'a.project_id')
-    .selectAll('a')
-    .select('p.kind as feed')
+  const rows = await withFeed(tx)
     .where('a.id', 'in', [...new Set(ids)])
     .orderBy('a.id')
     .forNoKeyUpdate('a')
     .execute();
-  return rows.map(({ feed, ...automation }) => ({
-    automation,
-    scope: { orgId: automation.org_id, projectId: automation.project_id, feed },
-  }));
+  return rows.map(lockedOf);
+}
+
+/** Locks automations that are due, the longest due first, but for those that another process has. */
+export async function lockDue(tx: Tx, now: Date, limit: number): Promise<LockedAutomation[]> {
+  const rows = await withFeed(tx)
+    .where('a.next_run_at', '<=', now)
+    .orderBy('a.next_run_at')
+    .limit(limit)
+    .forNoKeyUpdate('a')
+    .skipLocked()
+    .execute();
+  return rows.map(lockedOf);
+}
+
+const withFeed = (tx: Tx) =>
+  tx.db
+    .selectFrom('automations as a')
+    .innerJoin('projects as p', 'p.id', 'a.project_id')
+    .selectAll('a')
+    .select('p.kind as feed');
+
+const lockedOf = ({ feed, ...automation }: AutomationRow & Pick<EventScope, 'feed'>): LockedAutomation => ({
+  automation,
+  scope: { orgId: automation.org_id, projectId: automation.project_id, feed },
+});
+
+/** Moves automations to their next times. */
+export async function setNextRuns(tx: Tx, runs: readonly { id: string; next: Date | null }[]): Promise<void> {
+  if (runs.length === 0) return;
+  await sql`
+    update automations a set next_run_at = n.next
+    from unnest(${runs.map(({ id }) => id)}::text[], ${runs.map(({ next }) => next)}::timestamptz[]) as n (id, next) where a.id = n.id`.execute(
+    tx.db,
+  );
 }
 
 export interface LockedExecution extends LockedAutomation {

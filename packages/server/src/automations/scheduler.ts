@@ -1,0 +1,114 @@
+/**
+ * Scheduled times. Any number of processes look for them, each for other automations: a transaction locks those that
+ * are due, makes their executions, and moves them to their next time, so that each time is made once, whenever a
+ * process dies. Looking costs one read of an index a second.
+ */
+import { sql } from 'kysely';
+import { databaseNow } from '../clock.ts';
+import type { Context } from '../context.ts';
+import { transaction } from '../db/transaction.ts';
+import type { Tx } from '../db/transaction.ts';
+import { mayBegin } from '../http/capabilities.ts';
+import { every } from '../jobs/every.ts';
+import { admitAll } from './admit.ts';
+import { readCron } from './cron.ts';
+import { dueTimes } from './due-times.ts';
+import type { Due } from './due-times.ts';
+import { lockDue, setNextRuns } from './execution-store.ts';
+import type { LockedAutomation } from './execution-store.ts';
+
+const EVERY_MS = 1_000;
+const BATCH = 200;
+
+type Deps = Pick<Context, 'config' | 'db' | 'bus' | 'log' | 'clock' | 'shutdown'>;
+
+export interface Scheduling {
+  stop(): Promise<void>;
+}
+
+export function startScheduler(ctx: Deps): Scheduling {
+  let timer: NodeJS.Timeout | undefined;
+  const loop = every(
+    EVERY_MS,
+    async () => {
+      const { now, dueInMs } = await lookAhead(ctx);
+      if (dueInMs === null || dueInMs > EVERY_MS) return;
+      // What this round finds late was not missed because of the round itself.
+      while (dueInMs <= 0 && !ctx.shutdown.aborted && (await makeDue(ctx, now)) === BATCH);
+      clearTimeout(timer);
+      if (dueInMs > 0) timer = setTimeout(loop.runNow, dueInMs).unref();
+    },
+    {
+      onFailure: (err) => ctx.log.error({ err }, 'scheduled times were not looked for; they are again'),
+      until: ctx.shutdown,
+    },
+  );
+  const unlisten = ctx.bus.listen('schedules', loop.runNow);
+  loop.runNow();
+  return {
+    async stop() {
+      unlisten();
+      clearTimeout(timer);
+      await loop.stop();
+    },
+  };
+}
+
+/** The time, and in how long the next automation is due. */
+async function lookAhead(ctx: Deps): Promise<{ now: Date; dueInMs: number | null }> {
+  const { rows } = await sql<{ now: Date; next: Date | null }>`
+    select ${databaseNow(ctx)} as now, (select min(next_run_at) from automations where next_run_at is not null) as next`.execute(
+    ctx.db,
+  );
+  const { now, next } = rows[0]!;
+  return { now, dueInMs: next && next.getTime() - now.getTime() };
+}
+
+/** Makes the executions of some automations that are due at `now`. Returns how many automations. */
+export function makeDue(ctx: Omit<Deps, 'shutdown'>, now: Date): Promise<number> {
+  return transaction(ctx, async (tx) => {
+    const locked = await lockDue(tx, now, BATCH);
+    const due = locked.map((one) => ({ ...one, due: dueOf(ctx, one, now) }));
+    await setNextRuns(
+      tx,
+      due.map(({ automation: { id }, due: { next } }) => ({ id, next })),
+    );
+    const orgs = await allowedOrgs(ctx, tx, locked);
+    await admitAll(
+      tx,
+      due
+        .filter(({ automation }) => orgs.has(automation.org_id))
+        .flatMap(({ due: { times }, ...one }) =>
+          times.map((scheduledFor) => ({ ...one, trigger: { kind: 'schedule' as const, scheduledFor } })),
+        ),
+    );
+    return locked.length;
+  });
+}
+
+function dueOf(ctx: Pick<Context, 'log'>, { automation }: LockedAutomation, now: Date): Due {
+  const { trigger, next_run_at: from, catch_up: catchUp } = automation;
+  try {
+    if (trigger.kind !== 'schedule') throw new TypeError('it has no schedule');
+    return dueTimes(readCron(trigger), { from: from!, now, catchUp });
+  } catch (err) {
+    // A zone that the database of zones has no more: the others of its batch go on.
+    ctx.log.error(
+      { err, automation: automation.id },
+      'a schedule cannot be read any more; it has no further times',
+    );
+    return { times: [], next: null };
+  }
+}
+
+/** The times of organizations without the capability pass. */
+async function allowedOrgs(
+  { config }: Pick<Context, 'config'>,
+  tx: Tx,
+  locked: readonly LockedAutomation[],
+): Promise<Set<string>> {
+  const orgs = new Set<string>();
+  for (const orgId of new Set(locked.map(({ automation }) => automation.org_id)))
+    if (await mayBegin({ config, db: tx.db }, orgId, 'automations')) orgs.add(orgId);
+  return orgs;
+}
