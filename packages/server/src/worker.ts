@@ -43,6 +43,7 @@ import {
   updateRepairs,
 } from './sync/index.ts';
 import { startCleanup } from './teardown/index.ts';
+import { startWebhooks } from './webhooks/index.ts';
 import { keepHoursClosed } from './usage/index.ts';
 import {
   archiveWorkspace,
@@ -158,6 +159,7 @@ export async function startWork(ctx: Context, connection: pg.PoolConfig): Promis
   const worker = await startWorker(ctx, connection, handlers);
   maintainReceipts(ctx, { ...localPullEffects, ...pullRequestEffects });
   const cleanup = startCleanup(ctx);
+  const webhooks = startWebhooks(ctx, connection);
   sweepWorkspaces(ctx);
   reconcilePreviews(ctx);
   reconcileBuilds(ctx);
@@ -175,7 +177,13 @@ export async function startWork(ctx: Context, connection: pg.PoolConfig): Promis
   reconcileExecutions(ctx);
   return {
     async stop() {
-      await Promise.all([worker.stop(GRACE_MS), cleanup.stop(), consuming.stop(), scheduling.stop()]);
+      await Promise.all([
+        worker.stop(GRACE_MS),
+        cleanup.stop(),
+        webhooks.stop(),
+        consuming.stop(),
+        scheduling.stop(),
+      ]);
       // Last: what runs on in the runner asks its models until the end.
       await gateway.close();
     },

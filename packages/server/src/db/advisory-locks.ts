@@ -13,3 +13,5 @@ export const SECRET_KEY_LOCK = 4_400_005;
 export const CLEANUP_LOCK = 4_400_006;
 /** Held by the process that has the installations follow the configuration file. */
 export const INSTALLATIONS_LOCK = 4_400_007;
+/** Held by the process that sends webhooks. */
+export const WEBHOOKS_LOCK = 4_400_008;

@@ -10,3 +10,4 @@ export type { Consumer, Consuming } from './consumer.ts';
 export { lastSequence } from './store.ts';
 export { EVENT_TYPES, isEventType } from './types.ts';
 export type { EventType } from './types.ts';
+export { directEventView } from './view.ts';

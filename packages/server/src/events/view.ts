@@ -1,5 +1,5 @@
 import type { EventRow } from '../db/schema.ts';
-import { sealPosition } from './cursor.ts';
+import { bindingOf, sealPosition } from './cursor.ts';
 import type { Binding } from './cursor.ts';
 
 /** The position behind this event. */
@@ -20,3 +20,22 @@ export const eventView = (e: EventRow, secret: Buffer, binding: Binding) => ({
   publishedAt: e.published_at.toISOString(),
   cursor: sealPosition(secret, binding, positionOf(e)),
 });
+
+/** The envelope of an event of the Direct feed, with a cursor of that feed without filters. */
+export const directEventView = (e: EventRow, secret: Buffer, generation: number) =>
+  eventView(
+    e,
+    secret,
+    bindingOf(
+      {
+        orgId: e.org_id,
+        feed: 'direct',
+        projectId: null,
+        projectIds: null,
+        threadId: null,
+        runId: null,
+        types: null,
+      },
+      generation,
+    ),
+  );

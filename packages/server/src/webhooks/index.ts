@@ -6,3 +6,4 @@ export {
   purgeSubscriptions,
   sealedSubscriptionSecrets,
 } from './store.ts';
+export { startWebhooks } from './start-webhooks.ts';

@@ -1,0 +1,75 @@
+/**
+ * Work that one process of all does at a time.
+ *
+ *   waiting --session lock taken--> working --connection or lock lost--> waiting
+ *
+ * The lock has a connection of its own, which the work may use: what it writes there is written under the lock.
+ */
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Client } from 'pg';
+import type { PoolConfig } from 'pg';
+import type { Logger } from 'pino';
+
+const RIVAL_POLL_MS = 400;
+/** A holder whose machine is gone loses the lock in about 3 s, not in the kernel's two hours. */
+const SETTINGS = `set tcp_keepalives_idle = 1; set tcp_keepalives_interval = 1; set tcp_keepalives_count = 2`;
+
+interface Held {
+  connection: PoolConfig;
+  lock: number;
+  /** In the log, and in the database's list of connections. */
+  name: string;
+  log: Pick<Logger, 'warn'>;
+}
+
+/** Has `work` run whenever this process holds the lock. Its signal is aborted when that ends. */
+export function holdLock(
+  { connection, lock, name, log }: Held,
+  work: (client: Client, signal: AbortSignal) => Promise<void>,
+): { stop(): Promise<void> } {
+  const stopped = new AbortController();
+  const rest = () => sleep(RIVAL_POLL_MS, undefined, { signal: stopped.signal }).catch(() => {});
+
+  async function attend(): Promise<void> {
+    const client = new Client({
+      ...connection,
+      keepAlive: true,
+      connectionTimeoutMillis: 5_000,
+      statement_timeout: 10_000,
+      query_timeout: 15_000,
+      application_name: `headrace-${name} ${process.pid}`,
+    });
+    const lost = new AbortController();
+    client.on('error', () => {}).on('end', () => lost.abort());
+    try {
+      await client.connect();
+      await client.query(SETTINGS);
+      while (!stopped.signal.aborted && !(await takeLock(client, lock))) await rest();
+      if (!stopped.signal.aborted) await work(client, AbortSignal.any([stopped.signal, lost.signal]));
+    } finally {
+      await client.end().catch(() => {});
+    }
+  }
+
+  async function run(): Promise<void> {
+    while (!stopped.signal.aborted) {
+      await attend().catch(async (err: unknown) => {
+        log.warn({ err, work: name }, 'work of one process lost its connection; it is taken up again');
+        await rest();
+      });
+    }
+  }
+
+  const running = run();
+  return {
+    async stop() {
+      stopped.abort();
+      await running;
+    },
+  };
+}
+
+async function takeLock(client: Client, lock: number): Promise<boolean> {
+  const { rows } = await client.query<{ held: boolean }>('select pg_try_advisory_lock($1) as held', [lock]);
+  return rows[0]!.held;
+}

@@ -1,0 +1,259 @@
+/**
+ * Sends what is due. One process of all does it at a time: so the first attempts of a subscription begin in the
+ * log's order, and no more of its attempts are under way than may be. What that process has in memory are hints;
+ * the next one reads them from the database.
+ *
+ *   due --begun--> under way --answered--> stored, in the database first
+ *
+ * A process that dies in between has sent what comes again: with the same id.
+ */
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Client, PoolConfig } from 'pg';
+import type { Context } from '../context.ts';
+import { WEBHOOKS_LOCK } from '../db/advisory-locks.ts';
+import { holdLock } from '../db/hold-lock.ts';
+import type { DeliveryAttempt } from '../db/schema.ts';
+import { openSigningSecrets } from '../signing-secrets.ts';
+import { attempt } from './attempt.ts';
+import type { Answer } from './attempt.ts';
+import { endUnsent, findDue, findSubscriptionsDue, settleAccepted } from './delivery-store.ts';
+import type { Attempted, DueDelivery } from './delivery-store.ts';
+import { envelopeOf } from './envelope.ts';
+import { Lines } from './lines.ts';
+import { nameResolver } from './resolve.ts';
+import type { Resolve } from './resolve.ts';
+import { PURPOSE } from './secrets.ts';
+import { settleFailure } from './settle.ts';
+import { signedHeaders } from './sign.ts';
+
+/** A look finds what no hint was for: the next one is later where it costs more. */
+const LOOK_MS = 1_000;
+const LOOK_SHARE = 0.02;
+/** Two rounds are this far apart: one costs about as much for one delivery as for ten. */
+const PACE_MS = 5;
+/** For later attempts a look is soon enough. */
+const TIMER_MS = 30_000;
+/** A subscription whose attempt could not be made or stored rests; otherwise it would be sent at full speed. */
+const TROUBLE_REST_MS = 10_000;
+/** The time that attempts get when the process stops; those that are dropped come again. */
+const GRACE_MS = 3_000;
+/** Outcomes that are stored together. */
+const STORED_TOGETHER = 500;
+
+const LIMITS = { attemptMs: 15_000, resolve: nameResolver() };
+
+type Deps = Pick<Context, 'db' | 'bus' | 'clock' | 'config' | 'log' | 'secretKey' | 'version'>;
+
+export interface Sender {
+  /** Ends attempts under way, after a few seconds by dropping them; another process goes on. */
+  stop(): Promise<void>;
+}
+
+export function startSender(
+  ctx: Deps,
+  connection: PoolConfig,
+  limits: { attemptMs: number; resolve: Resolve } = LIMITS,
+): Sender {
+  return holdLock({ connection, lock: WEBHOOKS_LOCK, name: 'webhooks', log: ctx.log }, (client, signal) =>
+    new Sending(ctx, client, limits).run(signal),
+  );
+}
+
+interface Accepted {
+  delivery: Attempted;
+  attempt: DeliveryAttempt;
+}
+
+/** Sending, as long as this process holds the lock. */
+class Sending {
+  readonly #ctx: Deps;
+  readonly #client: Client;
+  readonly #limits: { attemptMs: number; resolve: Resolve };
+  readonly #lines = new Lines();
+  readonly #dropped = new AbortController();
+  readonly #posts = new Set<Promise<void>>();
+  readonly #accepted: (Accepted & { stored: PromiseWithResolvers<void> })[] = [];
+  #isStoring = false;
+  #isWoken = false;
+  #wake: () => void = () => {};
+
+  constructor(ctx: Deps, client: Client, limits: { attemptMs: number; resolve: Resolve }) {
+    this.#ctx = ctx;
+    this.#client = client;
+    this.#limits = limits;
+  }
+
+  async run(signal: AbortSignal): Promise<void> {
+    const unlisten = this.#ctx.bus.listen('webhooks', (subscriptionId) => this.#mark(subscriptionId));
+    signal.addEventListener('abort', () => this.#nudge(), { once: true });
+    try {
+      await this.#client.query(SETTINGS);
+      await this.#sendUntil(signal);
+    } catch (error) {
+      // Another process may send now.
+      this.#dropped.abort();
+      throw error;
+    } finally {
+      unlisten();
+      const timer = setTimeout(() => this.#dropped.abort(), GRACE_MS);
+      await Promise.all(this.#posts);
+      clearTimeout(timer);
+    }
+  }
+
+  async #sendUntil(signal: AbortSignal): Promise<void> {
+    for (let lookAt = 0; !signal.aborted;) {
+      const began = performance.now();
+      if (began >= lookAt) {
+        await this.#look();
+        lookAt = Math.max(began + LOOK_MS, performance.now() + (performance.now() - began) / LOOK_SHARE);
+      }
+      const wanted = this.#lines.take(performance.now());
+      if (wanted.length) await this.#begin(wanted);
+      const now = performance.now();
+      await this.#rest(wanted.length ? 0 : Math.min(lookAt - now, this.#lines.restMs(now)));
+      const early = began + PACE_MS - performance.now();
+      if (early > 0) await sleep(early);
+    }
+  }
+
+  async #look(): Promise<void> {
+    this.#lines.forgetIdle();
+    const given = { clock: this.#ctx.clock, underWay: this.#lines.underWay() };
+    for (const id of await findSubscriptionsDue(this.#client, given)) this.#lines.mark(id);
+  }
+
+  async #begin(wanted: { subscriptionId: string; places: number }[]): Promise<void> {
+    const underWay = this.#lines.underWay();
+    const due = await findDue(this.#client, { clock: this.#ctx.clock, underWay, wanted });
+    const ofSubscription = Map.groupBy(due, (delivery) => delivery.subscription_id);
+    for (const { subscriptionId, places } of wanted)
+      if (ofSubscription.get(subscriptionId)?.length === places) this.#lines.mark(subscriptionId);
+    for (const [event, isSo] of UNSENT) {
+      const ids = due.filter(isSo).map(({ id }) => id);
+      if (ids.length) await endUnsent(this.#ctx.db, ids, event);
+    }
+    for (const delivery of due) if (!UNSENT.some(([, isSo]) => isSo(delivery))) this.#post(delivery);
+  }
+
+  #post(delivery: DueDelivery): void {
+    const { id, subscription_id: subscriptionId, failing_since: failingSince } = delivery;
+    this.#lines.begin(subscriptionId, id, { now: performance.now(), isFailing: failingSince !== null });
+    const post = this.#send(delivery)
+      .then(
+        (isFailing) => this.#lines.end(subscriptionId, id, { isFailing }),
+        (err: unknown) => {
+          this.#ctx.log.error(
+            { err, delivery: id },
+            'a delivery could not be attempted, or its outcome not stored; it comes again',
+          );
+          const restsUntil = performance.now() + TROUBLE_REST_MS;
+          this.#lines.end(subscriptionId, id, { isFailing: failingSince !== null, restsUntil });
+        },
+      )
+      .finally(() => {
+        this.#posts.delete(post);
+        this.#nudge();
+      });
+    this.#posts.add(post);
+  }
+
+  /** Attempts, and stores the outcome. Returns whether it failed. */
+  async #send(delivery: DueDelivery): Promise<boolean> {
+    const { secretKey, version, config } = this.#ctx;
+    const began = performance.now();
+    const body = envelopeOf(delivery, secretKey);
+    const owner = { ...delivery, id: delivery.subscription_id };
+    const secrets = openSigningSecrets(secretKey, PURPOSE, owner, delivery.now);
+    const headers = {
+      'content-type': 'application/json',
+      'user-agent': `Headrace/${version}`,
+      ...signedHeaders({ id: delivery.event_id, body, at: delivery.now }, secrets),
+    };
+    const answer = await attempt(
+      { url: delivery.url, headers, body },
+      {
+        resolve: this.#limits.resolve,
+        allowPrivate: config.webhooks.allowPrivate,
+        timeoutMs: this.#limits.attemptMs,
+        signal: this.#dropped.signal,
+      },
+    );
+    if (this.#dropped.signal.aborted) return false;
+    return this.#store(delivery, answer, {
+      at: delivery.now.toISOString(),
+      durationMs: Math.round(performance.now() - began),
+      statusCode: answer.statusCode,
+      error: answer.error,
+      response: answer.response,
+    });
+  }
+
+  async #store(delivery: DueDelivery, answer: Answer, made: DeliveryAttempt): Promise<boolean> {
+    if (made.error === null) {
+      await this.#storeAccepted({ delivery, attempt: made });
+      return false;
+    }
+    const nextMs = await settleFailure(this.#ctx, {
+      delivery,
+      attempt: made,
+      retryAfter: answer.retryAfter,
+    });
+    if (nextMs !== null && nextMs <= TIMER_MS)
+      setTimeout(() => this.#mark(delivery.subscription_id), nextMs).unref();
+    return true;
+  }
+
+  /** Together with others that are accepted meanwhile. */
+  async #storeAccepted(accepted: Accepted): Promise<void> {
+    const stored = Promise.withResolvers<void>();
+    this.#accepted.push({ ...accepted, stored });
+    if (!this.#isStoring) void this.#storeAll();
+    await stored.promise;
+  }
+
+  async #storeAll(): Promise<void> {
+    this.#isStoring = true;
+    while (this.#accepted.length) {
+      const batch = this.#accepted.splice(0, STORED_TOGETHER);
+      await settleAccepted(this.#ctx.db, batch).then(
+        () => batch.forEach(({ stored }) => stored.resolve()),
+        (error: unknown) => batch.forEach(({ stored }) => stored.reject(error)),
+      );
+    }
+    this.#isStoring = false;
+  }
+
+  #mark(subscriptionId: string): void {
+    this.#lines.mark(subscriptionId);
+    this.#nudge();
+  }
+
+  /** Until the next wake-up, at most `ms`. */
+  async #rest(ms: number): Promise<void> {
+    if (!this.#isWoken && ms > 0) {
+      await new Promise<void>((resolve) => {
+        const timer = setTimeout(resolve, ms);
+        this.#wake = () => {
+          clearTimeout(timer);
+          resolve();
+        };
+      });
+    }
+    this.#isWoken = false;
+  }
+
+  #nudge(): void {
+    this.#isWoken = true;
+    this.#wake();
+  }
+}
+
+/** What the rows look like changes too fast for statistics: each is read by its index. */
+const SETTINGS = `set enable_seqscan = off; set enable_bitmapscan = off; set enable_hashjoin = off; set enable_mergejoin = off; set jit = off`;
+
+/** What ends without an attempt. */
+const UNSENT = [
+  ['withhold', (delivery: DueDelivery) => delivery.is_withheld],
+  ['expire', (delivery: DueDelivery) => delivery.is_expired && !delivery.is_withheld],
+] as const;

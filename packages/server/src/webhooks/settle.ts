@@ -1,0 +1,67 @@
+/** What a failed attempt makes of its delivery and its subscription, in one transaction. */
+import { audit, serviceOf } from '../audit/index.ts';
+import type { Context } from '../context.ts';
+import type { DeliveryAttempt, WebhookSubscriptionRow } from '../db/schema.ts';
+import { transaction } from '../db/transaction.ts';
+import { lockSubscription, saveHealth, settleFailed } from './delivery-store.ts';
+import type { Attempted } from './delivery-store.ts';
+import { retryAfterMs } from './retry.ts';
+import { eventOf } from './state.ts';
+import type { DeliveryEvent } from './state.ts';
+
+/** So many attempts have to fail, too; further ones are not counted. */
+const LEAST_FAILED = 10;
+
+type Deps = Pick<Context, 'db' | 'bus' | 'clock' | 'config'>;
+type Health = Pick<WebhookSubscriptionRow, 'disabled_reason' | 'failing_since' | 'failed_attempts'>;
+
+interface Failed {
+  delivery: Attempted;
+  attempt: DeliveryAttempt;
+  retryAfter: string | null;
+}
+
+/**
+ * Puts the delivery off, or ends it. Disables its subscription when the receiver is gone, or when every attempt has
+ * failed for long. Returns the milliseconds until the next attempt; null: there is none.
+ */
+export async function settleFailure(
+  ctx: Deps,
+  { delivery, attempt, retryAfter }: Failed,
+): Promise<number | null> {
+  const { retrySeconds, disableAfterSeconds } = ctx.config.webhooks;
+  const nextMs = retryAfterMs(delivery.attempt_count + 1, { schedule: retrySeconds, retryAfter });
+  const event = eventOf(attempt, nextMs === null);
+  return transaction(ctx, async (tx) => {
+    const subscription = await lockSubscription(tx, delivery.subscription_id);
+    const isSettled = await settleFailed(tx, ctx, { delivery, attempt, event, nextMs });
+    if (!isSettled || !subscription) return null;
+    const now = new Date(subscription.now.getTime() + ctx.clock.offsetMs);
+    const health = healthAfter(subscription, event, { now, disableAfterSeconds });
+    if (health) await saveHealth(tx, delivery.subscription_id, health);
+    if (health && health.disabled_reason !== subscription.disabled_reason)
+      await audit(tx, serviceOf(subscription.org_id), 'webhook.disabled', delivery.subscription_id);
+    return event === 'retry' ? nextMs : null;
+  });
+}
+
+/**
+ * How a subscription is after a failed attempt; null: as before. Failures do not disable one that its users have
+ * paused: new events would add no deliveries any more.
+ */
+export function healthAfter(
+  was: Health,
+  event: DeliveryEvent,
+  { now, disableAfterSeconds }: { now: Date; disableAfterSeconds: number },
+): Health | null {
+  const failingSince = was.failing_since ?? now;
+  const failed = Math.min(was.failed_attempts + 1, LEAST_FAILED);
+  const isLong = now.getTime() - failingSince.getTime() >= disableAfterSeconds * 1_000;
+  const reason =
+    event === 'leave'
+      ? 'gone'
+      : (was.disabled_reason ?? (failed === LEAST_FAILED && isLong ? 'failures' : null));
+  const isSame =
+    reason === was.disabled_reason && failed === was.failed_attempts && was.failing_since !== null;
+  return isSame ? null : { disabled_reason: reason, failing_since: failingSince, failed_attempts: failed };
+}
