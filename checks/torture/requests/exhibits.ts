@@ -95,6 +95,10 @@ export async function makeExhibits(
     transport: 'stdio',
     command: 'node tools.mjs',
   });
+  const webhookId = await newWebhook(call, key);
+  const {
+    delivery: { id: deliveryId },
+  } = await call(key, 'POST', `/api/webhooks/${webhookId}/test`, {});
   const repository = await exhibitRepository(calls, key);
   const {
     project: { id: boundProjectId },
@@ -108,6 +112,8 @@ export async function makeExhibits(
       ...pull,
       taskId,
       mcpServerId,
+      webhookId,
+      deliveryId,
       appId,
       projectId,
       sourceId,
@@ -155,6 +161,14 @@ async function applied(call: Calls['call'], key: Actor, app: string, sourceId: s
 
 export async function newTask(call: Calls['call'], key: Actor, projectId: string): Promise<string> {
   return (await call(key, 'POST', '/api/tasks', { projectId, title: 'Task' })).task.id as string;
+}
+
+/** Names an address that no name leads to (RFC 2606): its attempts end at once, and reach nobody. */
+export const RECEIVER = 'https://hooks.invalid/';
+
+export async function newWebhook(call: Calls['call'], key: Actor): Promise<string> {
+  const { subscription } = await call(key, 'POST', '/api/webhooks', { url: RECEIVER, types: ['run.failed'] });
+  return subscription.id as string;
 }
 
 /** The first approval of a thread, once it is asked for. */

@@ -9,7 +9,7 @@ import { pack } from 'tar-stream';
 import type { Random } from '../../harness/random.ts';
 import { OWNER } from './actors.ts';
 import type { Actor } from './actors.ts';
-import { ASKING, FILES, newTask, openApproval, PLATFORM } from './exhibits.ts';
+import { ASKING, FILES, newTask, newWebhook, openApproval, PLATFORM, RECEIVER } from './exhibits.ts';
 import { until } from './until.ts';
 import type { Ids } from './exhibits.ts';
 import type { Json, JsonObject } from './sample.ts';
@@ -380,6 +380,25 @@ export const RECIPES: Record<string, Recipe> = {
   'mcpServers.deleteMcpServer': async ({ world, random }) => ({
     ids: (await oneMcpServer(world, random)).ids!,
   }),
+  'webhooks.createWebhook': ({ world, random }) => ({
+    body: {
+      url: RECEIVER,
+      projectId: sometimes(random, 0.5) ? world.exhibits.ids.projectId : undefined,
+    },
+    after: async (made) => {
+      if (made?.subscription)
+        await world.calls.call(world.key, 'DELETE', `/api/webhooks/${made.subscription.id}`);
+    },
+  }),
+  'webhooks.updateWebhook': ({ world, random }) => ({
+    ids: world.spare,
+    body: { url: sometimes(random, 0.5) ? `${RECEIVER}${randomUUID()}` : undefined },
+  }),
+  'webhooks.deleteWebhook': async ({ world }) => ({
+    ids: { webhookId: await newWebhook(world.calls.call, world.key) },
+  }),
+  'webhooks.rotateSecret': ({ world }) => ({ ids: world.spare }),
+  'webhooks.testWebhook': ({ world }) => ({ ids: world.spare }),
   'usage.setModelKey': ({ world, random }) => ({
     actor: world.elsewhere,
     ids: { provider: random.pick(['openai', 'anthropic', 'provider-1']) },

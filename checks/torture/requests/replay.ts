@@ -35,8 +35,9 @@ export async function replay(wire: Wire, specimen: Specimen, first: Answer): Pro
 function withoutSecrets({ body }: Answer): string {
   const text = body.toString();
   if (!text.includes('"secretUnavailable":')) return text;
-  const { key: _, webhookSecret: __, secretUnavailable: ___, ...rest } = JSON.parse(text) as JsonObject;
-  return JSON.stringify(rest);
+  const shown = JSON.parse(text) as JsonObject;
+  for (const name of ['key', 'secret', 'webhookSecret', 'secretUnavailable']) delete shown[name];
+  return JSON.stringify(shown);
 }
 
 /** Undefined where there is no other payload. */
