@@ -267,30 +267,3 @@ test('writes publish operation.updated of their project and nothing else, and ar
     entries.filter((one: Json) => one.targetId === subscription.id).map((one: Json) => one.action),
   ).toEqual(['webhook.deleted', 'webhook.secret_rotated', 'webhook.updated', 'webhook.created']);
 });
-
-test('402 on every path where the operator has taken the capability', async () => {
-  const { organization, cookie: session } = await tenant(s);
-  await s.service.ctx.db
-    .updateTable('organizations')
-    .set({ without: ['webhooks'] })
-    .where('id', '=', organization.id)
-    .execute();
-  const { key: as } = await newAccount(s, session);
-  const one = '/api/webhooks/x';
-  for (const [method, path] of [
-    ['POST', '/api/webhooks'],
-    ['GET', '/api/webhooks'],
-    ['GET', one],
-    ['PATCH', one],
-    ['DELETE', one],
-    ['POST', `${one}/secret`],
-    ['POST', `${one}/test`],
-    ['GET', `${one}/deliveries`],
-    ['GET', `${one}/deliveries/x`],
-    ['POST', `${one}/deliveries/x/redeliver`],
-  ] as const)
-    expect([path, await refusal(s.call(method, path, undefined, { key: as }))]).toEqual([
-      path,
-      '402 payment_required',
-    ]);
-});

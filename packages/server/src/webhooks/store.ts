@@ -12,7 +12,6 @@ import type { SealedRow, SealedRows } from '../sealed-rows.ts';
 import { PURPOSE } from './secrets.ts';
 
 type SubscriptionsTable = Database['webhook_subscriptions'];
-type DeliveriesTable = Database['webhook_deliveries'];
 export type SubscriptionChange = Updateable<SubscriptionsTable>;
 
 const touched = sql<Date>`greatest(now(), updated_at + interval '1 millisecond')`;
