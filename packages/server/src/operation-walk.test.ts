@@ -169,6 +169,7 @@ const SAMPLES: Record<string, Sample> = {
   'scm.updateInstallation': { body: () => ({ name: 'n' }) },
   'scm.deleteInstallation': NOTHING,
   'scm.receiveWebhook': EMPTY,
+  'automations.receiveHook': EMPTY,
   'scm.createRepository': { body: () => ({ name: `r-${randomUUID()}` }) },
   'scm.listRepositories': NOTHING,
   'scm.getRepository': NOTHING,
@@ -521,6 +522,7 @@ describe('401', () => {
     const expected: Record<string, string> = {
       'accounts.signIn': 'unauthorized',
       'scm.receiveWebhook': 'unauthorized',
+      'automations.receiveHook': 'unauthorized',
       'accounts.acceptInvitation': 'invitation_not_found',
       'health.getHealth': '200',
       'health.getReadiness': '200',

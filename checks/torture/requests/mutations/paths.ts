@@ -8,7 +8,7 @@ import type { Mutation } from './mutation.ts';
 const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'HEAD', 'OPTIONS'];
 const MARK = 'the-marked-id';
 /** Operations whose sender signs the body: what is not signed gets one answer, whatever the id. */
-export const SIGNED_BY_SENDER: readonly string[] = ['scm.receiveWebhook'];
+export const SIGNED_BY_SENDER: readonly string[] = ['scm.receiveWebhook', 'automations.receiveHook'];
 const BASE32 = '0123456789abcdefghjkmnpqrstvwxyz';
 
 /** An id of the same form that nobody has. */

@@ -7,6 +7,7 @@ import { getExecution } from './get-execution.ts';
 import { listAutomations } from './list-automations.ts';
 import { listExecutions } from './list-executions.ts';
 import { previewSchedule } from './preview-schedule.ts';
+import { receiveHook } from './receive-hook.ts';
 import { rotateSecret } from './rotate-secret.ts';
 import { runAutomation } from './run-automation.ts';
 import { updateAutomation } from './update-automation.ts';
@@ -22,4 +23,5 @@ export const routes: Route[] = [
   directRoute('POST', '/automations/:automationId/run', runAutomation),
   directRoute('GET', '/automations/:automationId/executions', listExecutions),
   directRoute('GET', '/automations/:automationId/executions/:executionId', getExecution),
+  directRoute('POST', '/hooks/automations/:automationId', receiveHook),
 ];

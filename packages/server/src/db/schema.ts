@@ -1269,3 +1269,4 @@ export type WebhookSubscriptionRow = Selectable<WebhookSubscriptionsTable>;
 export type WebhookDeliveryRow = Selectable<WebhookDeliveriesTable>;
 export type AutomationRow = Selectable<AutomationsTable>;
 export type ExecutionRow = Selectable<ExecutionsTable>;
+export type HookDeliveryRow = Selectable<HookDeliveriesTable>;
