@@ -1,8 +1,10 @@
 /** What sending reads and writes of `webhook_subscriptions` and `webhook_deliveries`; the operations' part is in store.ts. */
 import { sql } from 'kysely';
+import type { RawBuilder } from 'kysely';
 import type { Client } from 'pg';
 import { databaseNow } from '../clock.ts';
 import type { Clock } from '../clock.ts';
+import { countChanged } from '../db/purge.ts';
 import { rowsPrepared } from '../db/prepared.ts';
 import type {
   DeliveredEvent,
@@ -222,24 +224,73 @@ export async function settleFailed(
   return numUpdatedRows > 0n;
 }
 
-/** Ends pending deliveries without an attempt. */
-export async function endUnsent(
-  db: Db,
-  ids: readonly string[],
-  event: 'withhold' | 'expire' | 'drop',
-): Promise<void> {
+/** Ends pending deliveries without an attempt, `which` selects their ids. Returns how many. */
+async function endUnsent(db: Db, which: RawBuilder<unknown>, event: Unsent): Promise<number> {
   const { from, to, errorCode } = deliveryChange(event);
-  await db
-    .updateTable('webhook_deliveries')
-    .set({
-      status: to,
-      error_code: errorCode,
-      next_attempt_at: null,
-      finished_at: sql<Date>`clock_timestamp()`,
-    })
-    .where('id', 'in', ids)
-    .where('status', '=', from)
-    .execute();
+  return countChanged(
+    db,
+    sql`update webhook_deliveries set status = ${to}, error_code = ${errorCode}, next_attempt_at = null, finished_at = clock_timestamp()
+      where id in (${which}) and status = ${from}`,
+  );
+}
+
+export type Unsent = 'withhold' | 'expire' | 'drop';
+
+/** Ends these deliveries without an attempt. */
+export const endDeliveries = (db: Db, ids: readonly string[], event: Unsent): Promise<number> =>
+  endUnsent(db, sql`select unnest(${ids}::text[])`, event);
+
+/** Ends at most `limit` of those that are too old, also of paused subscriptions. */
+export const expirePending = ({ db, clock }: { db: Db; clock: Clock }, limit: number): Promise<number> =>
+  endUnsent(
+    db,
+    sql`select id from webhook_deliveries where status = 'pending' and created_at <= ${databaseNow({ clock })} - ${sql.raw(EXPIRES)}
+      order by created_at limit ${limit}`,
+    'expire',
+  );
+
+/** Removes at most `limit` of those that ended before the log's retention. */
+export const deleteEnded = (
+  { db, clock }: { db: Db; clock: Clock },
+  retentionSeconds: number,
+  limit: number,
+): Promise<number> =>
+  countChanged(
+    db,
+    sql`delete from webhook_deliveries where id in (
+      select id from webhook_deliveries where status <> 'pending' and finished_at <= ${databaseNow({ clock })} - ${retentionSeconds}::int * interval '1 second'
+      order by finished_at limit ${limit})`,
+  );
+
+/** The subscriptions that have anything pending. */
+export async function findSubscriptionsPending(db: Db): Promise<string[]> {
+  const { rows } = await sql<{ id: string }>`
+    select s.id from webhook_subscriptions s where s.deleted_at is null and (
+      exists (select from webhook_deliveries d where d.subscription_id = s.id and d.status = 'pending' and d.attempt_count = 0)
+      or exists (select from webhook_deliveries d where d.subscription_id = s.id and d.status = 'pending' and d.attempt_count > 0))`.execute(
+    db,
+  );
+  return rows.map(({ id }) => id);
+}
+
+/** Ends the oldest of a subscription's deliveries that are beyond `mostPending`, at most `limit`. Returns how many. */
+export async function dropOverflow(
+  db: Db,
+  subscriptionId: string,
+  { mostPending, limit }: { mostPending: number; limit: number },
+): Promise<number> {
+  const pending = (columns: string, order = '') => sql`
+    (select ${sql.raw(columns)} from webhook_deliveries where subscription_id = ${subscriptionId} and status = 'pending' and attempt_count = 0 ${sql.raw(order)})
+    union all
+    (select ${sql.raw(columns)} from webhook_deliveries where subscription_id = ${subscriptionId} and status = 'pending' and attempt_count > 0 ${sql.raw(order)})`;
+  const { rows } = await sql<{ count: number }>`
+    select count(*)::int as count from (select from (${pending('subscription_id')}) p limit ${mostPending + limit}) p`.execute(
+    db,
+  );
+  const excess = rows[0]!.count - mostPending;
+  if (excess <= 0) return 0;
+  const oldest = sql`select id from (${pending('id, number', `order by number limit ${excess}`)}) o order by number limit ${excess}`;
+  return endUnsent(db, oldest, 'drop');
 }
 
 /** Locks a subscription for the outcome of an attempt; undefined where it is deleted. */

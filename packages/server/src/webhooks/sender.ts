@@ -16,10 +16,11 @@ import type { DeliveryAttempt } from '../db/schema.ts';
 import { openSigningSecrets } from '../signing-secrets.ts';
 import { attempt } from './attempt.ts';
 import type { Answer } from './attempt.ts';
-import { endUnsent, findDue, findSubscriptionsDue, settleAccepted } from './delivery-store.ts';
+import { endDeliveries, findDue, findSubscriptionsDue, settleAccepted } from './delivery-store.ts';
 import type { Attempted, DueDelivery } from './delivery-store.ts';
 import { envelopeOf } from './envelope.ts';
 import { Lines } from './lines.ts';
+import { maintainDeliveries } from './maintain.ts';
 import { nameResolver } from './resolve.ts';
 import type { Resolve } from './resolve.ts';
 import { PURPOSE } from './secrets.ts';
@@ -35,12 +36,18 @@ const PACE_MS = 5;
 const TIMER_MS = 30_000;
 /** A subscription whose attempt could not be made or stored rests; otherwise it would be sent at full speed. */
 const TROUBLE_REST_MS = 10_000;
-/** The time that attempts get when the process stops; those that are dropped come again. */
-const GRACE_MS = 3_000;
 /** Outcomes that are stored together. */
 const STORED_TOGETHER = 500;
 
-const LIMITS = { attemptMs: 15_000, resolve: nameResolver() };
+interface Limits {
+  /** For an attempt, from the look-up to the answer. */
+  attemptMs: number;
+  /** For attempts under way when the process stops; those that are dropped come again. */
+  graceMs: number;
+  resolve: Resolve;
+}
+
+const LIMITS: Limits = { attemptMs: 15_000, graceMs: 3_000, resolve: nameResolver() };
 
 type Deps = Pick<Context, 'db' | 'bus' | 'clock' | 'config' | 'log' | 'secretKey' | 'version'>;
 
@@ -49,13 +56,15 @@ export interface Sender {
   stop(): Promise<void>;
 }
 
-export function startSender(
-  ctx: Deps,
-  connection: PoolConfig,
-  limits: { attemptMs: number; resolve: Resolve } = LIMITS,
-): Sender {
-  return holdLock({ connection, lock: WEBHOOKS_LOCK, name: 'webhooks', log: ctx.log }, (client, signal) =>
-    new Sending(ctx, client, limits).run(signal),
+export function startSender(ctx: Deps, connection: PoolConfig, limits: Limits = LIMITS): Sender {
+  return holdLock(
+    { connection, lock: WEBHOOKS_LOCK, name: 'webhooks', log: ctx.log },
+    async (client, signal) => {
+      // What is pending waits as long as the capability is switched off.
+      const isOff = ctx.config.disabled.includes('webhooks');
+      const sending = isOff ? null : new Sending(ctx, client, limits).run(signal);
+      await Promise.all([sending, maintainDeliveries(ctx, signal)]);
+    },
   );
 }
 
@@ -68,7 +77,7 @@ interface Accepted {
 class Sending {
   readonly #ctx: Deps;
   readonly #client: Client;
-  readonly #limits: { attemptMs: number; resolve: Resolve };
+  readonly #limits: Limits;
   readonly #lines = new Lines();
   readonly #dropped = new AbortController();
   readonly #posts = new Set<Promise<void>>();
@@ -77,7 +86,7 @@ class Sending {
   #isWoken = false;
   #wake: () => void = () => {};
 
-  constructor(ctx: Deps, client: Client, limits: { attemptMs: number; resolve: Resolve }) {
+  constructor(ctx: Deps, client: Client, limits: Limits) {
     this.#ctx = ctx;
     this.#client = client;
     this.#limits = limits;
@@ -95,7 +104,7 @@ class Sending {
       throw error;
     } finally {
       unlisten();
-      const timer = setTimeout(() => this.#dropped.abort(), GRACE_MS);
+      const timer = setTimeout(() => this.#dropped.abort(), this.#limits.graceMs);
       await Promise.all(this.#posts);
       clearTimeout(timer);
     }
@@ -115,6 +124,8 @@ class Sending {
       const early = began + PACE_MS - performance.now();
       if (early > 0) await sleep(early);
     }
+    // A connection that is gone has taken the lock along.
+    await this.#client.query('select');
   }
 
   async #look(): Promise<void> {
@@ -131,7 +142,7 @@ class Sending {
       if (ofSubscription.get(subscriptionId)?.length === places) this.#lines.mark(subscriptionId);
     for (const [event, isSo] of UNSENT) {
       const ids = due.filter(isSo).map(({ id }) => id);
-      if (ids.length) await endUnsent(this.#ctx.db, ids, event);
+      if (ids.length) await endDeliveries(this.#ctx.db, ids, event);
     }
     for (const delivery of due) if (!UNSENT.some(([, isSo]) => isSo(delivery))) this.#post(delivery);
   }

@@ -11,7 +11,6 @@ import type { Context } from '../context.ts';
 import { newId } from '../ids.ts';
 import { fanOut } from './fan-out.ts';
 import { nameResolver } from './resolve.ts';
-import type { Resolve } from './resolve.ts';
 import { makeSecret } from './secrets.ts';
 import { startSender } from './sender.ts';
 import { insertSubscription } from './store.ts';
@@ -70,7 +69,6 @@ interface Settings {
   allowPrivate?: boolean;
   disabled?: string[];
   attemptMs?: number;
-  resolve?: Resolve;
 }
 
 export type SendingContext = TestLog['ctx'] & Pick<Context, 'clock' | 'version'>;
@@ -117,7 +115,7 @@ export async function openSending(settings: Settings = {}): Promise<Sending> {
       disabled: settings.disabled ?? [],
       webhooks: {
         allowPrivate: settings.allowPrivate ?? true,
-        retrySeconds: settings.retrySeconds ?? [1, 1, 2],
+        retrySeconds: settings.retrySeconds ?? [0.3, 0.3, 0.6],
         disableAfterSeconds: settings.disableAfterSeconds ?? 432_000,
       },
     } as Context['config'],
@@ -158,7 +156,7 @@ export async function openSending(settings: Settings = {}): Promise<Sending> {
       ctx.db.selectFrom('webhook_subscriptions').selectAll().where('id', '=', id).executeTakeFirstOrThrow(),
     start() {
       const consuming = startConsumer(ctx, fanOut(ctx));
-      const limits = { attemptMs: settings.attemptMs ?? 15_000, resolve: settings.resolve ?? nameResolver() };
+      const limits = { attemptMs: settings.attemptMs ?? 15_000, graceMs: 200, resolve: nameResolver() };
       const sender = startSender(ctx, log.connection, limits);
       const one = {
         stop: async () => {

@@ -7,11 +7,10 @@ import { startSender } from './sender.ts';
 /** Starts this process's part of delivering: it takes turns with the others. */
 export function startWebhooks(ctx: Context, connection: PoolConfig): { stop(): Promise<void> } {
   const consuming = startConsumer(ctx, fanOut(ctx));
-  // What is pending waits as long as the capability is switched off.
-  const sender = ctx.config.disabled.includes('webhooks') ? null : startSender(ctx, connection);
+  const sender = startSender(ctx, connection);
   return {
     async stop() {
-      await Promise.all([consuming.stop(), sender?.stop()]);
+      await Promise.all([consuming.stop(), sender.stop()]);
     },
   };
 }

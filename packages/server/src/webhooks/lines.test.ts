@@ -1,0 +1,81 @@
+import { expect, test } from 'vitest';
+import { Lines } from './lines.ts';
+
+/** Takes turns at `now` and begins as many attempts as were allowed, all of them due. */
+function begin(lines: Lines, now: number, isFailing = false): Map<string, number> {
+  const taken = lines.take(now);
+  for (const { subscriptionId, places } of taken) {
+    for (let i = 0; i < places; i++)
+      lines.begin(subscriptionId, `${subscriptionId} ${now} ${i}`, { now, isFailing });
+    lines.mark(subscriptionId);
+  }
+  return new Map(taken.map(({ subscriptionId, places }) => [subscriptionId, places]));
+}
+const markAll = (lines: Lines, count: number, prefix = 'wh') =>
+  Array.from({ length: count }, (_, n) => lines.mark(`${prefix}_${n}`));
+
+test('a subscription has eight places, and a further one when an outcome is stored', () => {
+  const lines = new Lines();
+  lines.mark('wh_1');
+  expect(begin(lines, 0).get('wh_1')).toBe(8);
+  expect(lines.underWay()).toHaveLength(8);
+  expect(lines.take(0)).toEqual([]);
+  lines.end('wh_1', 'wh_1 0 3', { isFailing: false });
+  expect(lines.take(0)).toEqual([{ subscriptionId: 'wh_1', places: 1 }]);
+});
+
+test('subscriptions take turns: one with much to send does not hold up those behind it', () => {
+  const lines = new Lines();
+  markAll(lines, 150);
+  const first = new Set(begin(lines, 0).keys());
+  const second = new Set(begin(lines, 0).keys());
+  expect([first.size, first.intersection(second).size]).toEqual([100, 0]);
+});
+
+test('those that fail or are slow leave room for others, and all together are bounded', () => {
+  const lines = new Lines();
+  markAll(lines, 300, 'dead');
+  for (let i = 0; i < 10; i++) begin(lines, 0);
+  expect(lines.underWay()).toHaveLength(1_024);
+  const stuck = new Lines();
+  markAll(stuck, 64, 'slow');
+  begin(stuck, 0);
+  expect(stuck.underWay()).toHaveLength(512);
+  markAll(stuck, 1, 'slow');
+  stuck.end('slow_0', 'slow_0 0 0', { isFailing: true });
+  stuck.end('slow_1', 'slow_1 0 0', { isFailing: true });
+  markAll(stuck, 3, 'well');
+  const later = begin(stuck, 2_000);
+  expect([...later].filter(([id]) => id.startsWith('well')).map(([, places]) => places)).toEqual([8, 8, 8]);
+  expect([...later].filter(([id]) => id.startsWith('slow')).length).toBeLessThanOrEqual(2);
+});
+
+test('what fails fast begins at a bounded rate, all such subscriptions together', () => {
+  const lines = new Lines();
+  markAll(lines, 20, 'dead');
+  let begun = 0;
+  for (let now = 0; now < 10_000; now += 5) {
+    for (const { subscriptionId, places } of lines.take(now)) {
+      for (let i = 0; i < places; i++) {
+        const id = `${subscriptionId} ${begun++}`;
+        lines.begin(subscriptionId, id, { now, isFailing: true });
+        lines.end(subscriptionId, id, { isFailing: true });
+      }
+    }
+  }
+  expect(begun / 10).toBeGreaterThan(80);
+  expect(begun / 10).toBeLessThan(120);
+  expect(lines.restMs(10_000)).toBeLessThanOrEqual(200);
+});
+
+test('after trouble a subscription rests, and what is idle is forgotten', () => {
+  const lines = new Lines();
+  lines.mark('wh_1');
+  const { subscriptionId } = lines.take(0)[0]!;
+  lines.begin(subscriptionId, 'whd_1', { now: 0, isFailing: false });
+  lines.forgetIdle();
+  lines.end(subscriptionId, 'whd_1', { isFailing: false, restsUntil: 500 });
+  expect([lines.take(499), lines.restMs(499), lines.take(500).length]).toEqual([[], 1, 1]);
+  lines.forgetIdle();
+  expect([lines.restMs(0), lines.take(1_000)]).toEqual([Infinity, []]);
+});
