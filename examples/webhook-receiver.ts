@@ -23,7 +23,7 @@ interface Event {
 const { WEBHOOK_SECRET = '', PORT = '8080', INBOX = 'inbox.db', HEADRACE_KEY } = process.env;
 const API = `${process.env.HEADRACE_URL ?? 'http://127.0.0.1:4400'}/api`;
 /** What the subscription has, for the log. */
-const TYPES = 'thread.created,thread.updated,thread.deleted';
+const TYPES = 'thread.updated,thread.deleted';
 const MAX_BODY = 1024 * 1024;
 const RETRY_MS = 5_000;
 const CATCH_UP_MS = 3_600_000;
@@ -41,8 +41,8 @@ const finish = db.prepare('update inbox set done = 1 where id = ?');
 const keep = (id: string, event: Event) => insert.run(id, event.sequence && Number(event.sequence), JSON.stringify(event));
 
 /** What you do about an event. It may run twice if the process dies midway. */
-async function act({ type, data }: Event): Promise<void> {
-  console.log(`${type} ${data.id}`);
+async function act({ id, type, data }: Event): Promise<void> {
+  console.log(`${id} ${type} ${data.id}`);
 }
 
 let isWorking = false;
