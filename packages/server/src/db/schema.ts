@@ -1112,6 +1112,7 @@ interface AutomationsTable {
   created_at: GeneratedTime;
   updated_at: GeneratedTime;
   deleted_at: TimeOrNull;
+  purged_at: TimeOrNull;
 }
 
 /** The event that made an execution, as templates read it. */

@@ -32,11 +32,14 @@ create table automations (
   created_at timestamptz(3) not null default now(),
   updated_at timestamptz(3) not null default now(),
   deleted_at timestamptz(3),
+  -- Threads name it: its row stays, without contents.
+  purged_at timestamptz(3),
   check (next_run_at is null or (kind = 'schedule' and disabled_reason is null and deleted_at is null))
 );
 create index automations_org on automations (org_id, id) where deleted_at is null;
 create index automations_project on automations (project_id, id) where deleted_at is null;
 create index automations_due on automations (next_run_at) where next_run_at is not null;
+create index automations_purge on automations (deleted_at) where deleted_at is not null and purged_at is null;
 create index automations_events on automations (project_id)
   where kind = 'event' and deleted_at is null and disabled_reason is null;
 
