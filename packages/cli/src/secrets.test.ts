@@ -13,6 +13,7 @@ import type { TestServer } from '@headrace/server/service.fixture.ts';
 import { openSigningSecrets } from '@headrace/server/signing-secrets.ts';
 import { openModelKey } from '@headrace/server/usage/index.ts';
 import { PURPOSE } from '@headrace/server/webhooks/secrets.ts';
+import { PURPOSE as OF_AUTOMATIONS } from '@headrace/server/automations/secrets.ts';
 
 vi.setConfig({ testTimeout: 60_000 });
 
@@ -55,16 +56,18 @@ function headrace(args: string[], keys: Record<string, string>) {
   });
 }
 
-/** The model key, the MCP server's secrets and the webhook's, as the service opens them. */
+/** The model key, and the secrets of the MCP server, the webhook and the automation, as the service opens them. */
 async function opened() {
   const { ctx } = s.service;
   const { org_id: orgId } = await ctx.db.selectFrom('model_keys').select('org_id').executeTakeFirstOrThrow();
   const server = await ctx.db.selectFrom('mcp_servers').selectAll().executeTakeFirstOrThrow();
   const webhook = await ctx.db.selectFrom('webhook_subscriptions').selectAll().executeTakeFirstOrThrow();
+  const automation = await ctx.db.selectFrom('automations').selectAll().executeTakeFirstOrThrow();
   return [
     await openModelKey(ctx, orgId, 'anthropic'),
     openSecrets(ctx.secretKey, server),
     openSigningSecrets(ctx.secretKey, PURPOSE, webhook, new Date()),
+    openSigningSecrets(ctx.secretKey, OF_AUTOMATIONS, automation, new Date()),
   ];
 }
 
@@ -100,8 +103,22 @@ test('former keys open, the current one seals; rotate seals all of it again, aft
     { cookie },
   );
   const turned = await s.call('POST', `/api/webhooks/${webhook.body.subscription.id}/secret`, {}, { cookie });
+  const { project } = (await s.call('POST', '/api/projects', { name: 'Garden' }, { cookie })).body;
+  const hook = await s.call(
+    'POST',
+    '/api/automations',
+    { projectId: project.id, name: 'Hook', prompt: 'Look.', trigger: { kind: 'webhook' } },
+    { cookie },
+  );
+  const next = await s.call('POST', `/api/automations/${hook.body.automation.id}/secret`, {}, { cookie });
   expect([put.status, made.status, webhook.status, turned.status]).toEqual([200, 201, 201, 200]);
-  const known = ['sk-secret', { authorization: 'Bearer mcp' }, [turned.body.secret, webhook.body.secret]];
+  expect([hook.status, next.status]).toEqual([201, 200]);
+  const known = [
+    'sk-secret',
+    { authorization: 'Bearer mcp' },
+    [turned.body.secret, webhook.body.secret],
+    [next.body.secret, hook.body.secret],
+  ];
   const invitation = (await invite()).text;
   const { cursor } = (await s.call('GET', '/api/platform/v1/events/head')).body;
   const changed = { HEADRACE_SECRET_KEY: SECOND, HEADRACE_FORMER_SECRET_KEYS: FIRST };
@@ -131,6 +148,8 @@ test('former keys open, the current one seals; rotate seals all of it again, aft
       { what: "installations' webhook secrets", ...none },
       { what: "webhooks' secrets", ...some },
       { what: "webhooks' secrets before their rotation", ...some },
+      { what: "automations' secrets", ...some },
+      { what: "automations' secrets before their rotation", ...some },
       { what: 'answers of receipts', ...some },
     ];
   };
@@ -148,7 +167,7 @@ test('what no key opens is named, and left as it is', async () => {
   expect([code, stdout]).toEqual([
     1,
     expect.stringMatching(
-      /unreadable {2}model keys: org_\w+ anthropic: no key opens it[^]*5 remain under a key/,
+      /unreadable {2}model keys: org_\w+ anthropic: no key opens it[^]*7 remain under a key/,
     ),
   ]);
   expect((await headrace(['rotate'], { HEADRACE_SECRET_KEY: SECOND })).code).toBe(0);

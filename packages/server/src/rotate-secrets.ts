@@ -1,5 +1,6 @@
 /** Seals again with the current secret key what former ones sealed, while the service runs. */
 import { sql } from 'kysely';
+import { sealedAutomationSecrets } from './automations/index.ts';
 import { SECRET_KEY_LOCK } from './db/advisory-locks.ts';
 import type { Db } from './db/database.ts';
 import { sealedMcpSecrets } from './mcp-servers/index.ts';
@@ -16,6 +17,7 @@ const ALL: SealedRows[] = [
   sealedCredentials,
   sealedWebhookSecrets,
   ...sealedSubscriptionSecrets,
+  ...sealedAutomationSecrets,
   sealedAnswers,
 ];
 const BATCH = 200;

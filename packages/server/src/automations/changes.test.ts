@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { signedIn } from '../accounts/callers.fixture.ts';
+import { newAccount, signedIn, tenant } from '../accounts/callers.fixture.ts';
 import type { AutomationRow } from '../db/schema.ts';
 import { takeBatch } from '../events/index.ts';
 import { startTestServer } from '../service.fixture.ts';
@@ -283,6 +283,34 @@ describe('DELETE', () => {
       ['GET', `/executions/${id}`],
     ] as const)
       expect(await refusal(s.call(method, at(automation.id, path), body))).toBe('404 automation_not_found');
+  });
+});
+
+describe('the deletion of a project and of an organization', () => {
+  test('ends its automations: what is queued is cancelled, and nothing of them is left to see', async () => {
+    const own = await newProject(s);
+    const { automation } = await newAutomation(s, own, { ...HOOK, overlap: 'queue' });
+    const schedule = (await newAutomation(s, own)).automation;
+    const kept = (await newAutomation(s, projectId)).automation;
+    const { id } = await run(automation.id);
+    await ok(s.call('DELETE', `/api/projects/${own}`));
+    const gone = { deleted_at: expect.any(Date), secret_sealed: null, next_run_at: null };
+    expect([await rowOf(automation.id), await rowOf(schedule.id)]).toMatchObject([gone, gone]);
+    expect(await refusal(s.call('GET', at(automation.id)))).toBe('404 automation_not_found');
+    expect(await automationNow(s, kept.id)).toEqual(kept);
+    const { rows } = await sql<{ statuses: string[] }>`
+      select array_agg(data ->> 'status' order by id) as statuses from (
+        select event_id as id, data from outbox union select event_id, data from events
+      ) e where data ->> 'id' = ${id}`.execute(s.service.ctx.db);
+    expect(rows[0]!.statuses).toEqual(['queued', 'cancelled']);
+  });
+
+  test('no secret outlives its organization', async () => {
+    const { cookie, organization } = await tenant(s);
+    const { key } = await newAccount(s, cookie);
+    const { automation } = await newAutomation(s, await newProject(s, key), HOOK, key);
+    await ok(s.call('DELETE', `/api/organizations/${organization.id}`, undefined, { cookie }));
+    expect(await rowOf(automation.id)).toMatchObject({ secret_sealed: null, former_secret_sealed: null });
   });
 });
 

@@ -1,9 +1,14 @@
 /** Automations as callers define them, and reads of their executions, whose statuses execution-store.ts writes. */
-import type { Insertable, Updateable } from 'kysely';
 import { sql } from 'kysely';
+import type { Insertable, RawBuilder, Updateable } from 'kysely';
 import type { Db } from '../db/database.ts';
-import type { AutomationRow, Database, ExecutionRow } from '../db/schema.ts';
+import { countChanged } from '../db/purge.ts';
+import type { Purge } from '../db/purge.ts';
+import { json } from '../db/schema.ts';
+import type { AutomationRow, AutomationTrigger, Database, ExecutionRow } from '../db/schema.ts';
 import type { Tx } from '../db/transaction.ts';
+import type { SealedRow, SealedRows } from '../sealed-rows.ts';
+import { PURPOSE } from './secrets.ts';
 import { EXECUTION_COLUMNS } from './view.ts';
 import type { ListedExecution } from './view.ts';
 
@@ -54,6 +59,21 @@ export async function markAutomationsDeleted(tx: Tx, ids: readonly string[]): Pr
       former_secret_until: null,
     })
     .where('id', 'in', ids)
+    .execute();
+}
+
+/** Locks the automations of a project, in the order of their ids. */
+export async function lockAutomationsOf(
+  tx: Tx,
+  projectId: string,
+): Promise<Pick<AutomationRow, 'id' | 'next_run_at'>[]> {
+  return tx.db
+    .selectFrom('automations')
+    .select(['id', 'next_run_at'])
+    .where('project_id', '=', projectId)
+    .where('deleted_at', 'is', null)
+    .orderBy('id')
+    .forNoKeyUpdate()
     .execute();
 }
 
@@ -118,3 +138,80 @@ export async function readExecution(
     .where('id', '=', id)
     .executeTakeFirst();
 }
+
+/** Executions that began before a time, and have ended. */
+export const executionsBefore =
+  (time: RawBuilder<unknown>): Purge =>
+  (db, _, limit) =>
+    countChanged(
+      db,
+      sql`delete from executions where id in (
+        select id from executions where created_at < ${time} and finished_at is not null order by created_at limit ${limit})`,
+    );
+
+/** Hooks that came before a time: one that comes again counts as a new one. */
+export const hookDeliveriesBefore =
+  (time: RawBuilder<unknown>): Purge =>
+  (db, _, limit) =>
+    countChanged(
+      db,
+      sql`delete from hook_deliveries where (automation_id, delivery_id) in (
+        select automation_id, delivery_id from hook_deliveries where created_at < ${time} order by created_at limit ${limit})`,
+    );
+
+/** What belongs to deleted automations, whose executions have ended. */
+export const purgeAutomations: Purge[] = [
+  (db, ids, limit) =>
+    countChanged(
+      db,
+      sql`delete from hook_deliveries where (automation_id, delivery_id) in (
+        select automation_id, delivery_id from hook_deliveries where automation_id = any(${ids}::text[]) limit ${limit})`,
+    ),
+  (db, ids, limit) =>
+    countChanged(
+      db,
+      sql`delete from executions where id in (
+        select id from executions where automation_id = any(${ids}::text[]) limit ${limit})`,
+    ),
+];
+
+/** Empties deleted automations. */
+export async function markAutomationsPurged(db: Db, ids: readonly string[]): Promise<void> {
+  await db
+    .updateTable('automations')
+    .set({
+      name: '',
+      prompt: '',
+      trigger: sql<AutomationTrigger>`'{}'::jsonb`,
+      filter: json([]),
+      model_id: null,
+      base_branch: null,
+      purged_at: sql<Date>`now()`,
+    })
+    .where('id', 'in', ids)
+    .execute();
+}
+
+/** What is sealed in a column, for a changed secret key. */
+const sealedColumn = (column: 'secret_sealed' | 'former_secret_sealed', what: string): SealedRows => ({
+  what,
+  purpose: PURPOSE,
+  async read(db, after, limit) {
+    const { rows } = await sql<SealedRow>`
+      select id, org_id || ' ' || id as place, ${sql.ref(column)} as sealed from automations
+      where ${sql.ref(column)} is not null and id > ${after} order by id limit ${limit}`.execute(db);
+    return rows;
+  },
+  async write(db, { id, sealed: was }, sealed) {
+    await db
+      .updateTable('automations')
+      .set({ [column]: sealed })
+      .where('id', '=', id)
+      .where(column, '=', was)
+      .execute();
+  },
+});
+export const sealedAutomationSecrets: SealedRows[] = [
+  sealedColumn('secret_sealed', "automations' secrets"),
+  sealedColumn('former_secret_sealed', "automations' secrets before their rotation"),
+];

@@ -124,8 +124,48 @@ async function plant(key: string): Promise<Planted> {
     title: marks.app,
     trackerIssueUrl: `https://tracker.example.com/${marks.app}`,
   });
+  const { automation } = await call('POST', '/api/automations', {
+    projectId: app.id,
+    name: marks.app,
+    prompt: marks.app,
+    trigger: { kind: 'webhook', defaults: { projectSlug: marks.app } },
+    filter: [{ path: 'payload.a', op: 'eq', value: marks.app }],
+    modelId: marks.app,
+  });
+  await plantExecution(automation.id, marks.app);
   await plantRows({ threadId: thread.id, runId: run.id, buildId: build.id, marks });
   return { key, appId: app.id, threadId: thread.id, marks };
+}
+
+/** An execution that has ended, with the hook that led to it. */
+async function plantExecution(automationId: string, mark: string): Promise<void> {
+  const { db } = ctx;
+  const automation = await db
+    .updateTable('automations')
+    .set({ base_branch: mark })
+    .where('id', '=', automationId)
+    .returning(['org_id', 'project_id'])
+    .executeTakeFirstOrThrow();
+  await db
+    .insertInto('executions')
+    .values({
+      ...automation,
+      id: newId('exe'),
+      automation_id: automationId,
+      kind: 'webhook',
+      delivery_id: mark,
+      status: 'failed',
+      overlap_key: 'k',
+      depth: 1,
+      payload: json({ a: mark }),
+      event: json({ type: 'run.failed', data: { a: mark }, threadId: null, runId: null }),
+      mapped: json({ trackerIssueUrl: mark }),
+      opening: json({ title: mark }),
+      error_message: mark,
+      finished_at: new Date(),
+    })
+    .execute();
+  await db.insertInto('hook_deliveries').values({ automation_id: automationId, delivery_id: mark }).execute();
 }
 
 /** What only agents and workers write. */
@@ -281,6 +321,19 @@ const OF_A_THREAD = [
   'tools.title',
 ];
 const OF_AN_APP = [
+  'automations.base_branch',
+  'automations.filter',
+  'automations.model_id',
+  'automations.name',
+  'automations.prompt',
+  'automations.trigger',
+  'executions.delivery_id',
+  'executions.error_message',
+  'executions.event',
+  'executions.mapped',
+  'executions.opening',
+  'executions.payload',
+  'hook_deliveries.delivery_id',
   'operations.response',
   'projects.external_id',
   'projects.metadata',
@@ -384,6 +437,35 @@ test("a deleted webhook's rows go in the next round, all of them; another's stay
   };
   expect(await left(gone)).toEqual({ deliveries: 0, subscriptions: 0 });
   expect(await left(kept)).toEqual({ deliveries: 1100, subscriptions: 1 });
+});
+
+test('executions that ended 90 days ago go, and hooks of seven days ago; open ones and younger ones stay', async () => {
+  const projectId = (await ok(s.call('POST', '/api/projects', { name: 'p' }))).project.id as string;
+  const trigger = { kind: 'webhook' };
+  const { automation } = await ok(
+    s.call('POST', '/api/automations', { projectId, name: 'n', prompt: 'p', trigger }),
+  );
+  const id = automation.id as string;
+  await sql`insert into executions (org_id, id, automation_id, project_id, kind, status, overlap_key, depth, created_at, finished_at)
+    select org_id, id || n, id, project_id, 'webhook', case n when 3 then 'running' else 'completed' end, 'k', 1,
+      now() - case n when 1 then 89 else 91 end * interval '1 day', case n when 3 then null else now() end
+    from automations, generate_series(1, 3) n where id = ${id}`.execute(ctx.db);
+  await sql`insert into hook_deliveries (automation_id, delivery_id, created_at)
+    select ${id}, n, now() - n * interval '1 day' from generate_series(6, 8) n`.execute(ctx.db);
+  await cleanUp(ctx);
+  const left = async (table: 'executions' | 'hook_deliveries', column: 'id' | 'delivery_id') =>
+    (
+      await ctx.db
+        .selectFrom(table)
+        .select(sql<string>`replace(${sql.ref(column)}, ${id}, '')`.as('n'))
+        .where('automation_id', '=', id)
+        .orderBy(column)
+        .execute()
+    ).map(({ n }) => n);
+  expect([await left('executions', 'id'), await left('hook_deliveries', 'delivery_id')]).toEqual([
+    ['1', '3'],
+    ['6'],
+  ]);
 });
 
 test('one process at a time removes rows, and all threads that are due in one round', async () => {

@@ -11,6 +11,12 @@ import { sql } from 'kysely';
 import { markOrganizationsPurged } from '../accounts/index.ts';
 import { purgeApplies, purgeCandidates } from '../applies/index.ts';
 import { purgeApprovals, purgeDecisions } from '../approvals/index.ts';
+import {
+  executionsBefore,
+  hookDeliveriesBefore,
+  markAutomationsPurged,
+  purgeAutomations,
+} from '../automations/index.ts';
 import { purgeBuilds } from '../builds/index.ts';
 import { databaseNow } from '../clock.ts';
 import type { Context } from '../context.ts';
@@ -34,6 +40,11 @@ import { findDeletedSubscriptions, purgeSubscriptions } from '../webhooks/index.
 
 /** Threads of one batch; projects or organizations of one round, and the next goes on. */
 const BATCH = 100;
+
+const DAY_SECONDS = 86_400;
+const KEPT_EXECUTIONS_SECONDS = 90 * DAY_SECONDS;
+/** How long a hook of the same id is a duplicate. */
+const KEPT_HOOKS_SECONDS = 7 * DAY_SECONDS;
 
 type Cleaning = Pick<Context, 'db' | 'store' | 'log' | 'config' | 'shutdown' | 'clock'>;
 
@@ -81,6 +92,9 @@ export async function cleanUp(ctx: Cleaning): Promise<void> {
       await removeStored(ctx);
       await cleanUpLocalFolders(ctx);
       await removeSubscriptions(ctx);
+      await purgeAll(ctx, executionsBefore(ago(ctx, KEPT_EXECUTIONS_SECONDS)), []);
+      await purgeAll(ctx, hookDeliveriesBefore(ago(ctx, KEPT_HOOKS_SECONDS)), []);
+      await purgeDeletedAutomations(ctx);
       while ((await purgeThreads(ctx)) === BATCH && !ctx.shutdown.aborted);
       await purgeProjects(ctx);
       await purgeRepositories(ctx);
@@ -111,6 +125,18 @@ async function removeStored(ctx: Cleaning): Promise<void> {
 async function removeSubscriptions(ctx: Cleaning): Promise<void> {
   const ids = await findDeletedSubscriptions(ctx.db, BATCH);
   if (ids.length) for (const purge of purgeSubscriptions) await purgeAll(ctx, purge, ids);
+}
+
+/** Those whose executions have ended. */
+async function purgeDeletedAutomations(ctx: Cleaning): Promise<void> {
+  const { rows } = await sql<{ id: string }>`
+    select a.id from automations a where a.purged_at is null and a.deleted_at <= ${ago(ctx, ctx.config.eventRetentionSeconds)}
+      and not exists (select from executions e where e.automation_id = a.id and e.status in ('queued', 'running'))
+    order by a.deleted_at limit ${BATCH}`.execute(ctx.db);
+  const ids = rows.map(({ id }) => id);
+  if (!ids.length) return;
+  for (const purge of purgeAutomations) await purgeAll(ctx, purge, ids);
+  if (!ctx.shutdown.aborted) await markAutomationsPurged(ctx.db, ids);
 }
 
 /** Returns how many are purged. One whose command or preview has not ended is left to a later round. */

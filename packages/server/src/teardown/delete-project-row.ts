@@ -1,7 +1,8 @@
+import { endAutomationsOf } from '../automations/index.ts';
 import type { ProjectRow } from '../db/schema.ts';
 import type { Tx } from '../db/transaction.ts';
 import { ApiError } from '../http/errors.ts';
-import { markProjectDeleted } from '../projects/index.ts';
+import { markProjectDeleted, scopeOf } from '../projects/index.ts';
 import { expireObjects } from '../sources/index.ts';
 import { endSubscriptionsOf } from '../webhooks/index.ts';
 import { cancelProjectWork } from './cancel-work.ts';
@@ -27,6 +28,7 @@ export async function deleteProjectRow(
       'build_busy',
       'A build of this app still has a sandbox. Cancel the build and retry once it has ended.',
     );
+  await endAutomationsOf(tx, { ...scopeOf(project), projectId: project.id });
   await cancelProjectWork(tx, project);
   await endSubscriptionsOf(tx, project.id);
   await expireObjects(tx, project.id, graceSeconds);
