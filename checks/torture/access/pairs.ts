@@ -37,6 +37,7 @@ const EXHIBIT: Record<string, string> = {
   run: 'runId',
   org: 'organizationId',
   task: 'taskId',
+  aut: 'automationId',
 };
 
 const absentIds = (ids: Ids): Ids =>

@@ -95,6 +95,8 @@ export async function makeExhibits(
     transport: 'stdio',
     command: 'node tools.mjs',
   });
+  const automationId = await newAutomation(call, key, projectId as string);
+  const executionId = await executed(call, key, automationId);
   const webhookId = await newWebhook(call, key);
   const {
     delivery: { id: deliveryId },
@@ -112,6 +114,8 @@ export async function makeExhibits(
       ...pull,
       taskId,
       mcpServerId,
+      automationId,
+      executionId,
       webhookId,
       deliveryId,
       appId,
@@ -161,6 +165,33 @@ async function applied(call: Calls['call'], key: Actor, app: string, sourceId: s
 
 export async function newTask(call: Calls['call'], key: Actor, projectId: string): Promise<string> {
   return (await call(key, 'POST', '/api/tasks', { projectId, title: 'Task' })).task.id as string;
+}
+
+export const HOOK_SECRET = 'the torture is the sender';
+
+/** An automation that hooks ask in vain: its filter lets none through. It runs by hand, as often as it is asked. */
+export async function newAutomation(call: Calls['call'], key: Actor, projectId: string): Promise<string> {
+  const { automation } = await call(key, 'POST', '/api/automations', {
+    projectId,
+    name: 'Automation',
+    prompt: 'Nothing to do.',
+    trigger: { kind: 'webhook', secret: HOOK_SECRET },
+    filter: [{ path: 'payload.isFromTorture', op: 'eq', value: false }],
+    overlap: 'allow',
+  });
+  return automation.id as string;
+}
+
+/** An execution that has ended. */
+async function executed(call: Calls['call'], key: Actor, automationId: string): Promise<string> {
+  const automation = `/api/automations/${automationId}`;
+  const { execution } = await call(key, 'POST', `${automation}/run`, {});
+  await until(
+    () => call(key, 'GET', `${automation}/executions/${execution.id}?waitSeconds=10`),
+    (answer) => answer.execution.status === 'completed',
+    'the execution',
+  );
+  return execution.id as string;
 }
 
 /** Names an address that no name leads to (RFC 2606): its attempts end at once, and reach nobody. */

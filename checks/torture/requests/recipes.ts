@@ -9,7 +9,17 @@ import { pack } from 'tar-stream';
 import type { Random } from '../../harness/random.ts';
 import { OWNER } from './actors.ts';
 import type { Actor } from './actors.ts';
-import { ASKING, FILES, newTask, newWebhook, openApproval, PLATFORM, RECEIVER } from './exhibits.ts';
+import {
+  ASKING,
+  FILES,
+  HOOK_SECRET,
+  newAutomation,
+  newTask,
+  newWebhook,
+  openApproval,
+  PLATFORM,
+  RECEIVER,
+} from './exhibits.ts';
 import { until } from './until.ts';
 import type { Ids } from './exhibits.ts';
 import type { Json, JsonObject } from './sample.ts';
@@ -55,6 +65,22 @@ const EVENT_TYPES = [
   'platform.head.updated',
   'operation.updated',
 ];
+
+const CRONS = ['0 3 * * *', '*/15 8-18 * * MON-FRI', '30 2 L * ?', '0 9 15W * *', '@weekly'];
+const ZONES = ['UTC', 'Europe/Berlin', 'Asia/Kolkata', 'Australia/Lord_Howe'];
+
+const hookTrigger = (random: Random): JsonObject => ({
+  kind: 'webhook',
+  ...random.pick<JsonObject>([{}, { source: 'tracker' }, { defaults: { projectSlug: 'web' } }]),
+});
+
+/** A prompt and a filter that name what there is; without a repository, as the exhibits' project is. */
+const definition = (random: Random) => ({
+  prompt: random.pick([...CONTENTS, 'Look at {{payload.title}}.\n\n{{payload}}', 'A literal \\{{']),
+  filter: random.pick<Json>([[], [{ path: 'payload.state', op: 'in', value: ['open', 1, null] }]]),
+  baseBranch: undefined,
+  pullRequest: undefined,
+});
 
 export const RECIPES: Record<string, Recipe> = {
   'projects.updateApp': ({ world, random }) => ({
@@ -380,6 +406,41 @@ export const RECIPES: Record<string, Recipe> = {
   'mcpServers.deleteMcpServer': async ({ world, random }) => ({
     ids: (await oneMcpServer(world, random)).ids!,
   }),
+  'automations.createAutomation': ({ world, random }) => ({
+    body: {
+      ...definition(random),
+      projectId: world.exhibits.ids.projectId,
+      trigger: random.pick<JsonObject>([
+        { kind: 'schedule', cron: random.pick(CRONS), timeZone: random.pick(ZONES) },
+        { kind: 'event', types: [random.pick(EVENT_TYPES.slice(0, 3))] },
+        hookTrigger(random),
+      ]),
+      // Events would begin threads, whose events would begin more.
+      disabled: true,
+    },
+    after: async (made) => {
+      if (made?.automation)
+        await world.calls.call(world.key, 'DELETE', `/api/automations/${made.automation.id}`);
+    },
+  }),
+  'automations.listAutomations': ({ world, random }) => ({
+    query: { projectId: sometimes(random, 0.3) ? world.exhibits.ids.projectId : undefined },
+  }),
+  'automations.previewSchedule': ({ random }) => ({
+    query: { cron: random.pick(CRONS), timeZone: random.pick(ZONES) },
+  }),
+  'automations.updateAutomation': ({ world, random }) => ({
+    ids: world.spare,
+    body: { ...definition(random), trigger: sometimes(random, 0.5) ? hookTrigger(random) : undefined },
+  }),
+  'automations.deleteAutomation': async ({ world: { calls, key, exhibits } }) => ({
+    ids: { automationId: await newAutomation(calls.call, key, exhibits.ids.projectId!) },
+  }),
+  'automations.rotateSecret': ({ world }) => ({ ids: world.spare }),
+  'automations.receiveHook': () => ({
+    body: { id: randomUUID() },
+    headers: [['authorization', `Bearer ${HOOK_SECRET}`]],
+  }),
   'webhooks.createWebhook': ({ world, random }) => ({
     body: {
       url: RECEIVER,
@@ -517,6 +578,7 @@ async function oneMcpServer(
  * held for a quarter of a second.
  */
 const COSTLY = [
+  'automations.runAutomation',
   'messages.sendMessage',
   'runs.stopRun',
   'runs.retryRun',

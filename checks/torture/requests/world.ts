@@ -4,7 +4,7 @@ import type { Service } from '../../harness/service.ts';
 import { byBearer, byKey, createCalls, OWNER } from './actors.ts';
 import type { Actor, Calls, Made } from './actors.ts';
 import type { Operation } from './document.ts';
-import { makeExhibits, newTask, newWebhook, PLATFORM } from './exhibits.ts';
+import { makeExhibits, newAutomation, newTask, newWebhook, PLATFORM } from './exhibits.ts';
 import { until } from './until.ts';
 import type { Exhibits, Ids } from './exhibits.ts';
 import type { Wire } from './wire.ts';
@@ -67,6 +67,7 @@ export async function makeWorld(
   } = await calls.call(key, 'POST', '/api/projects', { name: 'Spare' });
   const [{ accountId }, { userId }] = [await calls.account(owner), await calls.invite(owner, 'member')];
   const taskId = await newTask(calls.call, key, exhibits.ids.projectId!);
+  const automationId = await newAutomation(calls.call, key, exhibits.ids.projectId!);
   const webhookId = await newWebhook(calls.call, key);
   const installationId = await newInstallation({ calls, owner, github });
   return {
@@ -81,7 +82,7 @@ export async function makeWorld(
     organizations: [home as string, organizationId],
     exhibits,
     github,
-    spare: { appId, threadId, projectId, accountId, userId, installationId, taskId, webhookId },
+    spare: { appId, threadId, projectId, accountId, userId, installationId, taskId, automationId, webhookId },
     operations: [exhibits.ids.operationId!],
     threads: createThreads(calls, key, exhibits),
     methods: new Map(
