@@ -175,23 +175,32 @@ const KEPT_ATTEMPTS = 10;
 const withAttempt = ({ attempts }: Attempted, attempt: DeliveryAttempt) =>
   JSON.stringify([...attempts, attempt].slice(-KEPT_ATTEMPTS));
 
+const SETTLE_ACCEPTED = `
+  with given as (
+    select * from unnest($1::text[], $2::int[], $3::jsonb[]) as g (id, attempt_count, attempts)
+  ), ended as (
+    update webhook_deliveries d set status = '${deliveryChange('accept').to}', attempt_count = d.attempt_count + 1,
+      attempts = g.attempts, next_attempt_at = null, finished_at = clock_timestamp()
+    from given g where d.id = g.id and d.attempt_count = g.attempt_count and d.status = '${deliveryChange('accept').from}'
+    returning d.subscription_id
+  )
+  update webhook_subscriptions s set failing_since = null, failed_attempts = 0
+  where s.id in (select subscription_id from ended) and s.failing_since is not null`;
+
 /** Ends deliveries whose receivers have accepted, in one statement; their subscriptions fail no more. */
 export async function settleAccepted(
-  db: Db,
+  client: Client,
   settled: readonly { delivery: Attempted; attempt: DeliveryAttempt }[],
 ): Promise<void> {
-  await sql`
-    with given as (
-      select * from unnest(${settled.map(({ delivery }) => delivery.id)}::text[], ${settled.map(({ delivery }) => delivery.attempt_count)}::int[],
-        ${settled.map(({ delivery, attempt }) => withAttempt(delivery, attempt))}::jsonb[]) as g (id, attempt_count, attempts)
-    ), ended as (
-      update webhook_deliveries d set status = ${deliveryChange('accept').to}, attempt_count = d.attempt_count + 1,
-        attempts = g.attempts, next_attempt_at = null, finished_at = clock_timestamp()
-      from given g where d.id = g.id and d.attempt_count = g.attempt_count and d.status = ${deliveryChange('accept').from}
-      returning d.subscription_id
-    )
-    update webhook_subscriptions s set failing_since = null, failed_attempts = 0
-    where s.id in (select subscription_id from ended) and s.failing_since is not null`.execute(db);
+  await client.query({
+    name: 'settle-accepted',
+    text: SETTLE_ACCEPTED,
+    values: [
+      settled.map(({ delivery }) => delivery.id),
+      settled.map(({ delivery }) => delivery.attempt_count),
+      settled.map(({ delivery, attempt }) => withAttempt(delivery, attempt)),
+    ],
+  });
 }
 
 /** A failed attempt, and what it means; false: the row has changed since. `nextMs`: until the next attempt. */

@@ -20,6 +20,7 @@ test('a subscription has eight places, and a further one when an outcome is stor
   expect(begin(lines, 0).get('wh_1')).toBe(8);
   expect(lines.underWay()).toHaveLength(8);
   expect(lines.take(0)).toEqual([]);
+  lines.mark('wh_1');
   lines.end('wh_1', 'wh_1 0 3', { isFailing: false });
   expect(lines.take(0)).toEqual([{ subscriptionId: 'wh_1', places: 1 }]);
 });
@@ -50,6 +51,18 @@ test('those that fail or are slow leave room for others, and all together are bo
   expect([...later].filter(([id]) => id.startsWith('slow')).length).toBeLessThanOrEqual(2);
 });
 
+test('a subscription is slow until its receiver has answered', () => {
+  const lines = new Lines();
+  markAll(lines, 65);
+  begin(lines, 0);
+  const first = 'wh_0 0 0';
+  expect(lines.underWay()).toContain(first);
+  lines.answered('wh_0', first);
+  lines.end('wh_0', first, { isFailing: false });
+  for (let i = 1; i < 8; i++) lines.answered('wh_0', `wh_0 0 ${i}`);
+  expect(lines.take(5_000).map(({ subscriptionId }) => subscriptionId)).toEqual(['wh_0']);
+});
+
 test('what fails fast begins at a bounded rate, all such subscriptions together', () => {
   const lines = new Lines();
   markAll(lines, 20, 'dead');
@@ -61,6 +74,7 @@ test('what fails fast begins at a bounded rate, all such subscriptions together'
         lines.begin(subscriptionId, id, { now, isFailing: true });
         lines.end(subscriptionId, id, { isFailing: true });
       }
+      lines.mark(subscriptionId);
     }
   }
   expect(begun / 10).toBeGreaterThan(80);
@@ -74,7 +88,8 @@ test('after trouble a subscription rests, and what is idle is forgotten', () => 
   const { subscriptionId } = lines.take(0)[0]!;
   lines.begin(subscriptionId, 'whd_1', { now: 0, isFailing: false });
   lines.forgetIdle();
-  lines.end(subscriptionId, 'whd_1', { isFailing: false, restsUntil: 500 });
+  lines.end(subscriptionId, 'whd_1', { isFailing: false });
+  lines.rest(subscriptionId, 500);
   expect([lines.take(499), lines.restMs(499), lines.take(500).length]).toEqual([[], 1, 1]);
   lines.forgetIdle();
   expect([lines.restMs(0), lines.take(1_000)]).toEqual([Infinity, []]);

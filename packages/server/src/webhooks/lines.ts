@@ -23,7 +23,7 @@ const MOST_ASKED = 100;
 interface Line {
   /** Something may be due. */
   isReady: boolean;
-  /** When attempts began, by their deliveries. */
+  /** When attempts began, by their deliveries; never, once they are answered. */
   underWay: Map<string, number>;
   isFailing: boolean;
   restsUntil: number;
@@ -102,18 +102,24 @@ export class Lines {
     this.#underWay++;
   }
 
-  /** After its outcome is stored; more may be due. `restMs`: none of the subscription begins for so long. */
-  end(
-    subscriptionId: string,
-    deliveryId: string,
-    { isFailing, restsUntil = 0 }: { isFailing: boolean; restsUntil?: number },
-  ): void {
+  /** The receiver has done its part: its attempt is slow no more. */
+  answered(subscriptionId: string, deliveryId: string): void {
+    this.#lines.get(subscriptionId)!.underWay.set(deliveryId, Infinity);
+  }
+
+  /** After its outcome is stored. What else is due was seen when this one was found. */
+  end(subscriptionId: string, deliveryId: string, { isFailing }: { isFailing: boolean }): void {
     const line = this.#lines.get(subscriptionId)!;
     line.underWay.delete(deliveryId);
     line.isFailing = isFailing;
-    line.isReady = true;
-    line.restsUntil = Math.max(line.restsUntil, restsUntil);
     this.#underWay--;
+  }
+
+  /** Begins nothing of a subscription until then; what could not be attempted is still due. */
+  rest(subscriptionId: string, until: number): void {
+    const line = this.#lines.get(subscriptionId)!;
+    line.isReady = true;
+    line.restsUntil = Math.max(line.restsUntil, until);
   }
 
   /** Forgets the subscriptions of which nothing is due or under way. */

@@ -158,8 +158,8 @@ class Sending {
             { err, delivery: id },
             'a delivery could not be attempted, or its outcome not stored; it comes again',
           );
-          const restsUntil = performance.now() + TROUBLE_REST_MS;
-          this.#lines.end(subscriptionId, id, { isFailing: failingSince !== null, restsUntil });
+          this.#lines.end(subscriptionId, id, { isFailing: failingSince !== null });
+          this.#lines.rest(subscriptionId, performance.now() + TROUBLE_REST_MS);
         },
       )
       .finally(() => {
@@ -190,6 +190,7 @@ class Sending {
         signal: this.#dropped.signal,
       },
     );
+    this.#lines.answered(delivery.subscription_id, delivery.id);
     if (this.#dropped.signal.aborted) return false;
     return this.#store(delivery, answer, {
       at: delivery.now.toISOString(),
@@ -227,7 +228,7 @@ class Sending {
     this.#isStoring = true;
     while (this.#accepted.length) {
       const batch = this.#accepted.splice(0, STORED_TOGETHER);
-      await settleAccepted(this.#ctx.db, batch).then(
+      await settleAccepted(this.#client, batch).then(
         () => batch.forEach(({ stored }) => stored.resolve()),
         (error: unknown) => batch.forEach(({ stored }) => stored.reject(error)),
       );
@@ -260,8 +261,12 @@ class Sending {
   }
 }
 
-/** What the rows look like changes too fast for statistics: each is read by its index. */
-const SETTINGS = `set enable_seqscan = off; set enable_bitmapscan = off; set enable_hashjoin = off; set enable_mergejoin = off; set jit = off`;
+/**
+ * What the rows look like changes too fast for statistics: each is read by its index. What a crash of the database
+ * takes is attempted again, which is no reason to wait for the disk.
+ */
+const SETTINGS = `set enable_seqscan = off; set enable_bitmapscan = off; set enable_hashjoin = off; set enable_mergejoin = off; set jit = off;
+  set synchronous_commit = off`;
 
 /** What ends without an attempt. */
 const UNSENT = [
