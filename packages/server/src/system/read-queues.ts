@@ -51,7 +51,17 @@ export async function readQueues(db: Db): Promise<Queue[]> {
 }
 
 export const queuesQuery = (): RawBuilder<unknown> =>
-  sql.join((Object.keys(NAMES) as JobKind[]).map(queueOf), sql` union all `);
+  sql.join([...(Object.keys(NAMES) as JobKind[]).map(queueOf), deliveries()], sql` union all `);
+
+/** More deliveries of webhooks are not counted: receivers that are away may leave 100,000 each. */
+const MOST_COUNTED = 10_000;
+
+function deliveries(): RawBuilder<unknown> {
+  const pending = sql`webhook_deliveries where status = 'pending'`;
+  return sql`select 'deliveries' as name, (select count(*)::float8 from (select from ${pending} limit ${MOST_COUNTED}) d) as waiting, 0::float8 as running,
+    (select greatest(0, extract(epoch from now() - created_at))::float8 from ${pending} order by created_at limit 1) as "oldestSeconds",
+    (select count(*)::float8 from (select from ${pending} and attempt_count > 0 limit ${MOST_COUNTED}) d) as failing`;
+}
 
 function queueOf(kind: JobKind): RawBuilder<unknown> {
   const jobs = sql`jobs where kind = ${kind}`;

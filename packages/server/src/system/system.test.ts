@@ -130,6 +130,30 @@ describe('200', () => {
     expect((await queue('repacks')).oldestSeconds).toBeNull();
   });
 
+  test('deliveries of webhooks that are pending, and those that failed so far', async () => {
+    const { db } = s.service.ctx;
+    const queue = async () =>
+      (await read()).queues.find((one: { name: string }) => one.name === 'deliveries');
+    expect(await queue()).toEqual({
+      name: 'deliveries',
+      waiting: 0,
+      running: 0,
+      oldestSeconds: null,
+      failing: 0,
+    });
+    await sql`insert into webhook_subscriptions (org_id, id, url, types, disabled_reason, secret_sealed, after_sequence, created_by)
+      select id, 'wh_paused', 'https://hook.test/', '{}', 'user', '', 0, 'usr_x' from organizations limit 1`.execute(
+      db,
+    );
+    await sql`insert into webhook_deliveries (org_id, id, subscription_id, event_id, event_type, event, attempt_count, next_attempt_at, created_at)
+      select org_id, 'whd_' || n, id, 'evt_' || n, 'run.failed', '{}', n, now(), now() - n * interval '90 seconds' from webhook_subscriptions, generate_series(0, 1) n`.execute(
+      db,
+    );
+    const after = await queue();
+    expect(after).toMatchObject({ waiting: 2, running: 0, failing: 1 });
+    expect(after.oldestSeconds).toBeGreaterThanOrEqual(90);
+  });
+
   test('the configuration as it was set, and no secret', async () => {
     const { config } = await read();
     const shown = new Map(

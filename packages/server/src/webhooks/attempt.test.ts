@@ -1,6 +1,6 @@
 import { createServer } from 'node:net';
 import type { AddressInfo, Socket } from 'node:net';
-import { createServer as createTlsServer } from 'node:tls';
+import { createServer as createTlsServer, getCACertificates, setDefaultCACertificates } from 'node:tls';
 import { afterEach, expect, test } from 'vitest';
 import { testCertificate } from '../../../runner/src/egress/certificate.fixture.ts';
 import { attempt } from './attempt.ts';
@@ -21,11 +21,11 @@ interface Peer {
 /** Calls `serve` with each connection. */
 async function openPeer(
   serve: (socket: Socket) => unknown,
-  { host = '127.0.0.1', port = 0, tls = false } = {},
+  { host = '127.0.0.1', port = 0, tls = null as ReturnType<typeof testCertificate> | null } = {},
 ): Promise<Peer> {
   const sockets = new Set<Socket>();
   const peer: Peer = { port: 0, connections: 0 };
-  const server = tls ? createTlsServer(testCertificate(['hook.test']), serve) : createServer(serve);
+  const server = tls ? createTlsServer(tls, serve) : createServer(serve);
   server.on('connection', (socket: Socket) => {
     peer.connections++;
     sockets.add(socket.on('error', () => {}));
@@ -171,13 +171,29 @@ test('a body that drips is cut when the time is over; the status counts', async 
 test('nobody there is no connection, and a certificate that nobody vouches for is TLS', async () => {
   const gone = await openPeer(() => {});
   await closings.pop()!();
-  const secure = await openPeer((socket) => socket.end('HTTP/1.1 200 OK\r\n\r\n'), { tls: true });
+  const secure = await openPeer((socket) => socket.end('HTTP/1.1 200 OK\r\n\r\n'), {
+    tls: testCertificate(['hook.test']),
+  });
   const plain = await openPeer((socket) => {
     socket.once('data', () => socket.end('HTTP/1.1 200 OK\r\n\r\n'));
   });
   expect(await post(`http://127.0.0.1:${gone.port}/`)).toEqual({ ...FAILED, error: 'connection' });
   expect(await post(`https://127.0.0.1:${secure.port}/`)).toEqual({ ...FAILED, error: 'tls' });
   expect(await post(`https://127.0.0.1:${plain.port}/`)).toEqual({ ...FAILED, error: 'tls' });
+});
+
+test('over TLS the certificate has to be one of the name, which is not the address', async () => {
+  const certificate = testCertificate(['hook.test']);
+  const peer = await openPeer((socket) => socket.end('HTTP/1.1 200 OK\r\n\r\nsafe'), { tls: certificate });
+  const names = await nameServer(() => ['127.0.0.1']);
+  const trusted = getCACertificates('default');
+  setDefaultCACertificates([...trusted, certificate.cert]);
+  closings.push(() => setDefaultCACertificates(trusted));
+  expect(await post(`https://hook.test:${peer.port}/`, names)).toMatchObject({
+    error: null,
+    response: 'safe',
+  });
+  expect(await post(`https://other.test:${peer.port}/`, names)).toEqual({ ...FAILED, error: 'tls' });
 });
 
 test('a name is looked up once for an attempt: what it leads to afterwards does not matter', async () => {

@@ -18,6 +18,7 @@ import type { Resolve } from './resolve.ts';
 const MAX_RESPONSE = 1_024;
 /** Interim answers (100, 103) cost the receiver nothing, and a final one may never come. */
 const MAX_INTERIM = 8;
+const NEXT_ADDRESS_MS = 1_000;
 const REDIRECTS = new Set([301, 302, 303, 307, 308]);
 
 const AGENTS = {
@@ -129,6 +130,8 @@ class Line {
       method: 'POST',
       agent: AGENTS[isSecure ? 'https:' : 'http:'],
       lookup: pinned(addresses),
+      // Of several addresses the next one is tried then: a receiver may be far.
+      autoSelectFamilyAttemptTimeout: NEXT_ADDRESS_MS,
       headers: { ...headers, 'content-length': body.length },
     });
     this.#request
