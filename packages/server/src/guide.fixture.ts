@@ -10,13 +10,27 @@ export const missing = ['curl', 'jq', 'uuidgen'].filter((command) => spawnSync(c
 /** A suffix for the names of tests that need them. */
 export const hint = missing.length > 0 ? ` (install ${missing.join(', ')} to run this)` : '';
 
+/** A guide's text. */
+export const readGuide = (guide: string): string =>
+  readFileSync(join(import.meta.dirname, '../../../docs/guides', guide), 'utf8');
+
 /** A guide's blocks of commands. */
 export const commandsOf = (guide: string): string[] =>
-  [
-    ...readFileSync(join(import.meta.dirname, '../../../docs/guides', guide), 'utf8').matchAll(
-      /^```sh\n([\s\S]*?)^```$/gm,
-    ),
-  ].map(([, code]) => code!);
+  [...readGuide(guide).matchAll(/^```sh\n([\s\S]*?)^```$/gm)].map(([, code]) => code!);
+
+/** The codes in the first column of a guide's table, which begins with `header`. */
+export const codesOf = (guide: string, header: string): string[] => {
+  const text = readGuide(guide);
+  const [rows] = /(?:^\| `\w+`.*\n)+/m.exec(text.slice(text.indexOf(header) + header.length))!;
+  return [...rows.matchAll(/^\| `(\w+)`/gm)].map(([, code]) => code!).toSorted();
+};
+
+/** The values of a schema's field that has some, and may be null. */
+export const valuesOf = (schema: object): string[] =>
+  [...JSON.stringify(schema).matchAll(/"enum":(\[[^\]]*\])/g)]
+    .flatMap(([, values]) => JSON.parse(values!) as (string | null)[])
+    .filter((value) => value !== null)
+    .toSorted();
 
 /** Within a test's 30 s. */
 const LIMIT_MS = 25_000;

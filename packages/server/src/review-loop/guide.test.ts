@@ -1,14 +1,12 @@
 /** Compares the guide's table of states with the code's, and runs the guide's commands unchanged. */
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { commandsOf, hint, missing, runCommands } from '../guide.fixture.ts';
+import { commandsOf, hint, missing, readGuide, runCommands } from '../guide.fixture.ts';
 import { LOOP_TABLE } from '../pull-requests/loop-table.ts';
 import { startTestServer } from '../service.fixture.ts';
 import type { TestServer } from '../service.fixture.ts';
-
-const GUIDE = join(import.meta.dirname, '../../../../docs/guides/review-loop.md');
 
 let s: TestServer;
 let folder: string;
@@ -21,8 +19,8 @@ afterAll(async () => {
   await rm(folder, { recursive: true, force: true });
 });
 
-test("the guide has the code's table of states", async () => {
-  const rows = (await readFile(GUIDE, 'utf8')).split('\n');
+test("the guide has the code's table of states", () => {
+  const rows = readGuide('review-loop.md').split('\n');
   const first = rows.indexOf('| From | When | To | Also |') + 2;
   const shown = rows.slice(first, rows.indexOf('', first));
   expect(shown).toEqual(
