@@ -18,13 +18,14 @@ import type { Resolve } from './resolve.ts';
 const MAX_RESPONSE = 1_024;
 /** Interim answers (100, 103) cost the receiver nothing, and a final one may never come. */
 const MAX_INTERIM = 8;
-const NEXT_ADDRESS_MS = 1_000;
 const REDIRECTS = new Set([301, 302, 303, 307, 308]);
 
+/** Of several addresses the next one is tried after a second: a receiver may be far. */
+const EACH_ALONE = { keepAlive: false, maxSockets: Infinity, autoSelectFamilyAttemptTimeout: 1_000 };
 const AGENTS = {
-  'http:': new HttpAgent({ keepAlive: false, maxSockets: Infinity }),
+  'http:': new HttpAgent(EACH_ALONE),
   // It keeps sessions of TLS, by host, so that a further connection costs less.
-  'https:': new HttpsAgent({ keepAlive: false, maxSockets: Infinity, maxCachedSessions: 500 }),
+  'https:': new HttpsAgent({ ...EACH_ALONE, maxCachedSessions: 500 }),
 };
 
 export interface Posted {
@@ -130,8 +131,6 @@ class Line {
       method: 'POST',
       agent: AGENTS[isSecure ? 'https:' : 'http:'],
       lookup: pinned(addresses),
-      // Of several addresses the next one is tried then: a receiver may be far.
-      autoSelectFamilyAttemptTimeout: NEXT_ADDRESS_MS,
       headers: { ...headers, 'content-length': body.length },
     });
     this.#request
