@@ -1,5 +1,5 @@
 /** Runs the guide's commands and its receiver unchanged, and its verification against the package's signatures. */
-import { mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
+import { mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -7,7 +7,7 @@ import { dirname, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { Webhook } from 'standardwebhooks';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { commandsOf, hint, missing, runCommands } from '../guide.fixture.ts';
+import { codesOf, commandsOf, hint, missing, readGuide, runCommands, valuesOf } from '../guide.fixture.ts';
 import { startTestServer } from '../service.fixture.ts';
 import type { TestServer } from '../service.fixture.ts';
 import { Delivery, Subscription } from './schemas.ts';
@@ -63,31 +63,18 @@ test.skipIf(missing.length > 0)(
   },
 );
 
-test("the guide has the code's errors of attempts and of deliveries", async () => {
-  const guide = await readFile(join(ROOT, 'docs/guides/webhooks.md'), 'utf8');
-  const listed = (header: string) =>
-    /(?:^\| `\w+`.*\n)+/m
-      .exec(guide.slice(guide.indexOf(header) + header.length))![0]
-      .matchAll(/^\| `(\w+)`/gm)
-      .map(([, code]) => code!)
-      .toArray()
-      .toSorted();
+test("the guide has the code's errors of attempts, of deliveries and of subscriptions", () => {
   const { attempts, errorCode } = Delivery.properties;
-  expect(listed('| `error` of an attempt |')).toEqual(wordsOf(attempts.items.properties.error));
-  expect(listed('| `errorCode` of a failed delivery |')).toEqual(wordsOf(errorCode));
-  expect(listed('| `disabledReason` |')).toEqual(wordsOf(Subscription.properties.disabledReason));
+  for (const [header, schema] of [
+    ['| `error` of an attempt |', attempts.items.properties.error],
+    ['| `errorCode` of a failed delivery |', errorCode],
+    ['| `disabledReason` |', Subscription.properties.disabledReason],
+  ] as const)
+    expect(codesOf('webhooks.md', header)).toEqual(valuesOf(schema));
 });
 
-/** The values of a field that may be null. */
-const wordsOf = (schema: object): string[] =>
-  [...JSON.stringify(schema).matchAll(/"enum":(\[[^\]]*\])/g)]
-    .flatMap(([, values]) => JSON.parse(values!) as (string | null)[])
-    .filter((value) => value !== null)
-    .toSorted();
-
 test("the guide's verification accepts the package's signatures and nothing else", async () => {
-  const guide = await readFile(join(ROOT, 'docs/guides/webhooks.md'), 'utf8');
-  const [code] = /^import \{ createHmac[\s\S]*?(?=^```$)/m.exec(guide)!;
+  const [code] = /^import \{ createHmac[\s\S]*?(?=^```$)/m.exec(readGuide('webhooks.md'))!;
   const file = join(folder, 'is-authentic.ts');
   await writeFile(file, code);
   const { isAuthentic } = (await import(/* @vite-ignore */ pathToFileURL(file).href)) as {
