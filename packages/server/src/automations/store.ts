@@ -7,7 +7,8 @@ import type { Purge } from '../db/purge.ts';
 import { json } from '../db/schema.ts';
 import type { AutomationRow, AutomationTrigger, Database, ExecutionRow } from '../db/schema.ts';
 import type { Tx } from '../db/transaction.ts';
-import type { SealedRow, SealedRows } from '../sealed-rows.ts';
+import { sealedColumn } from '../sealed-rows.ts';
+import type { SealedRows } from '../sealed-rows.ts';
 import { PURPOSE } from './secrets.ts';
 import { EXECUTION_COLUMNS } from './view.ts';
 import type { ListedExecution } from './view.ts';
@@ -192,26 +193,10 @@ export async function markAutomationsPurged(db: Db, ids: readonly string[]): Pro
     .execute();
 }
 
-/** What is sealed in a column, for a changed secret key. */
-const sealedColumn = (column: 'secret_sealed' | 'former_secret_sealed', what: string): SealedRows => ({
-  what,
-  purpose: PURPOSE,
-  async read(db, after, limit) {
-    const { rows } = await sql<SealedRow>`
-      select id, org_id || ' ' || id as place, ${sql.ref(column)} as sealed from automations
-      where ${sql.ref(column)} is not null and id > ${after} order by id limit ${limit}`.execute(db);
-    return rows;
-  },
-  async write(db, { id, sealed: was }, sealed) {
-    await db
-      .updateTable('automations')
-      .set({ [column]: sealed })
-      .where('id', '=', id)
-      .where(column, '=', was)
-      .execute();
-  },
-});
+const sealedSecret = (column: 'secret_sealed' | 'former_secret_sealed', what: string): SealedRows =>
+  sealedColumn({ table: 'automations', column }, { what, purpose: PURPOSE });
+
 export const sealedAutomationSecrets: SealedRows[] = [
-  sealedColumn('secret_sealed', "automations' secrets"),
-  sealedColumn('former_secret_sealed', "automations' secrets before their rotation"),
+  sealedSecret('secret_sealed', "automations' secrets"),
+  sealedSecret('former_secret_sealed', "automations' secrets before their rotation"),
 ];

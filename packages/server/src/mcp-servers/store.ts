@@ -3,7 +3,7 @@ import { sql } from 'kysely';
 import type { Insertable, Updateable } from 'kysely';
 import type { Database, McpServerRow } from '../db/schema.ts';
 import type { Tx } from '../db/transaction.ts';
-import type { SealedRow, SealedRows } from '../sealed-rows.ts';
+import { sealedColumn } from '../sealed-rows.ts';
 import { PURPOSE } from './secrets.ts';
 
 type McpServersTable = Database['mcp_servers'];
@@ -33,21 +33,7 @@ export async function deleteMcpServersOf(tx: Tx, orgId: string): Promise<void> {
   await tx.db.deleteFrom('mcp_servers').where('org_id', '=', orgId).execute();
 }
 
-export const sealedMcpSecrets: SealedRows = {
-  what: "MCP servers' secrets",
-  purpose: PURPOSE,
-  async read(db, after, limit) {
-    const { rows } = await sql<SealedRow>`
-      select id, org_id || ' ' || id as place, secrets_sealed as sealed from mcp_servers
-      where secrets_sealed is not null and id > ${after} order by id limit ${limit}`.execute(db);
-    return rows;
-  },
-  async write(db, { id, sealed: was }, sealed) {
-    await db
-      .updateTable('mcp_servers')
-      .set({ secrets_sealed: sealed })
-      .where('id', '=', id)
-      .where('secrets_sealed', '=', was)
-      .execute();
-  },
-};
+export const sealedMcpSecrets = sealedColumn(
+  { table: 'mcp_servers', column: 'secrets_sealed' },
+  { what: "MCP servers' secrets", purpose: PURPOSE },
+);

@@ -1,8 +1,5 @@
 /** An installation's secrets: sealed, bound to their organization and installation. */
-import { sql } from 'kysely';
-import type { Db } from '../db/database.ts';
 import type { InstallationRow } from '../db/schema.ts';
-import type { SealedRow } from '../sealed-rows.ts';
 import { seal, unseal } from '../sealing.ts';
 
 export type Credential =
@@ -34,15 +31,3 @@ export const openWebhookSecret = (
   row: Owner & Pick<InstallationRow, 'webhook_secret_sealed'>,
 ): string | null =>
   row.webhook_secret_sealed && unseal(secretKey, WEBHOOK_PURPOSE, placeOf(row), row.webhook_secret_sealed);
-
-/** The sealed values of a column, in batches. */
-export async function readSealed(
-  db: Db,
-  column: 'credential_sealed' | 'webhook_secret_sealed',
-  { after, limit }: { after: string; limit: number },
-): Promise<SealedRow[]> {
-  const { rows } = await sql<SealedRow>`
-    select id, org_id || ' ' || id as place, ${sql.ref(column)} as sealed from installations
-    where ${sql.ref(column)} is not null and id > ${after} order by id limit ${limit}`.execute(db);
-  return rows;
-}

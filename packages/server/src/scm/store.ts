@@ -12,8 +12,8 @@ import { json } from '../db/schema.ts';
 import type { Database, InstallationRow, LocalPullRequestRow, RepositoryRow } from '../db/schema.ts';
 import type { Tx } from '../db/transaction.ts';
 import { newId } from '../ids.ts';
-import type { SealedRows } from '../sealed-rows.ts';
-import { CREDENTIAL_PURPOSE, readSealed, WEBHOOK_PURPOSE } from './credentials.ts';
+import { sealedColumn } from '../sealed-rows.ts';
+import { CREDENTIAL_PURPOSE, WEBHOOK_PURPOSE } from './credentials.ts';
 
 /** Later than before, also within one millisecond. */
 export const touched = sql<Date>`greatest(now(), updated_at + interval '1 millisecond')`;
@@ -184,31 +184,14 @@ export async function deleteOldDeliveries(db: Db, limit: number): Promise<number
   );
 }
 
-/** What is sealed in a column, for a changed secret key. */
-const sealedColumn = (
-  column: 'credential_sealed' | 'webhook_secret_sealed',
-  { what, purpose }: Pick<SealedRows, 'what' | 'purpose'>,
-): SealedRows => ({
-  what,
-  purpose,
-  read: (db, after, limit) => readSealed(db, column, { after, limit }),
-  async write(db, { id, sealed: was }, sealed) {
-    await db
-      .updateTable('installations')
-      .set({ [column]: sealed })
-      .where('id', '=', id)
-      .where(column, '=', was)
-      .execute();
-  },
-});
-export const sealedCredentials = sealedColumn('credential_sealed', {
-  what: "installations' credentials",
-  purpose: CREDENTIAL_PURPOSE,
-});
-export const sealedWebhookSecrets = sealedColumn('webhook_secret_sealed', {
-  what: "installations' webhook secrets",
-  purpose: WEBHOOK_PURPOSE,
-});
+export const sealedCredentials = sealedColumn(
+  { table: 'installations', column: 'credential_sealed' },
+  { what: "installations' credentials", purpose: CREDENTIAL_PURPOSE },
+);
+export const sealedWebhookSecrets = sealedColumn(
+  { table: 'installations', column: 'webhook_secret_sealed' },
+  { what: "installations' webhook secrets", purpose: WEBHOOK_PURPOSE },
+);
 
 /** A repository that is hosted here; undefined where its name is taken. */
 export async function insertLocalRepository(

@@ -8,7 +8,8 @@ import { json } from '../db/schema.ts';
 import type { Database, WebhookDeliveryRow, WebhookSubscriptionRow } from '../db/schema.ts';
 import type { Tx } from '../db/transaction.ts';
 import { newId } from '../ids.ts';
-import type { SealedRow, SealedRows } from '../sealed-rows.ts';
+import { sealedColumn } from '../sealed-rows.ts';
+import type { SealedRows } from '../sealed-rows.ts';
 import { PURPOSE } from './secrets.ts';
 
 type SubscriptionsTable = Database['webhook_subscriptions'];
@@ -123,26 +124,10 @@ export const purgeSubscriptions: Purge[] = [
     ),
 ];
 
-/** What is sealed in a column, for a changed secret key. */
-const sealedColumn = (column: 'secret_sealed' | 'former_secret_sealed', what: string): SealedRows => ({
-  what,
-  purpose: PURPOSE,
-  async read(db, after, limit) {
-    const { rows } = await sql<SealedRow>`
-      select id, org_id || ' ' || id as place, ${sql.ref(column)} as sealed from webhook_subscriptions
-      where ${sql.ref(column)} is not null and id > ${after} order by id limit ${limit}`.execute(db);
-    return rows;
-  },
-  async write(db, { id, sealed: was }, sealed) {
-    await db
-      .updateTable('webhook_subscriptions')
-      .set({ [column]: sealed })
-      .where('id', '=', id)
-      .where(column, '=', was)
-      .execute();
-  },
-});
+const sealedSecret = (column: 'secret_sealed' | 'former_secret_sealed', what: string): SealedRows =>
+  sealedColumn({ table: 'webhook_subscriptions', column }, { what, purpose: PURPOSE });
+
 export const sealedSubscriptionSecrets: SealedRows[] = [
-  sealedColumn('secret_sealed', "webhooks' secrets"),
-  sealedColumn('former_secret_sealed', "webhooks' secrets before their rotation"),
+  sealedSecret('secret_sealed', "webhooks' secrets"),
+  sealedSecret('former_secret_sealed', "webhooks' secrets before their rotation"),
 ];
