@@ -1,5 +1,7 @@
 import { randomUUID } from 'node:crypto';
+import { sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { signedIn } from '../accounts/callers.fixture.ts';
 import { startTestServer } from '../service.fixture.ts';
 import type { TestAnswer, TestServer } from '../service.fixture.ts';
 import { ok, refusal } from '../threads/threads.fixture.ts';
@@ -68,6 +70,20 @@ describe('a run by hand', () => {
     for (const payload of [[], 'x', 5, null])
       expect(await refusal(run(path, { payload }))).toBe('400 invalid_request /payload');
   });
+});
+
+test('one that waits for its turn counts in the state of the deployment, also without a job', async () => {
+  const cookie = await signedIn(s);
+  const waiting = async (): Promise<number> => {
+    const { system } = await ok(s.call('GET', '/api/system', undefined, { cookie }));
+    return system.queues.find((queue: Json) => queue.name === 'executions').waiting;
+  };
+  const before = await waiting();
+  const { id } = await ran(await newPath());
+  await sql`delete from jobs where kind = 'automation.execute' and payload ->> 'executionId' = ${id}`.execute(
+    s.service.ctx.db,
+  );
+  expect(await waiting()).toBe(before + 1);
 });
 
 describe('reads', () => {

@@ -22,6 +22,12 @@ const OWN: Partial<
     running: sql`status in ('running', 'waiting')`,
   },
   'build.work': { table: 'builds', waiting: sql`status = 'queued'`, running: sql`status = 'building'` },
+  // One that waits for its turn, or for its run, has no job.
+  'automation.execute': {
+    table: 'executions',
+    waiting: sql`status = 'queued'`,
+    running: sql`status = 'running'`,
+  },
 };
 
 const NAMES: Record<JobKind, string> = {
