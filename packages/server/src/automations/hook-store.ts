@@ -1,7 +1,6 @@
 /** Deliveries to hooks: each id has one answer for seven days. */
 import { sql } from 'kysely';
 import type { Db } from '../db/database.ts';
-import { countChanged } from '../db/purge.ts';
 import type { AutomationRow, HookDeliveryRow } from '../db/schema.ts';
 import type { Tx } from '../db/transaction.ts';
 

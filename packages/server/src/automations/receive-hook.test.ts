@@ -297,7 +297,7 @@ describe('401, 402 and 501', () => {
       (await post(hook.id, '{}', bearer({ ...hook, secret: 'x' }))).status,
     ]).toEqual([402, 401]);
     await take([]);
-    const disabled = config.disabled as string[];
+    const { disabled } = config;
     disabled.push('automations');
     try {
       expect((await send(hook, {})).status).toBe(501);

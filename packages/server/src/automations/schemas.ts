@@ -75,7 +75,8 @@ const Source = Enum(HOOK_SOURCES, {
   description:
     '`generic`: any sender. `error_tracker` and `tracker`: the payload names an issue, and the thread is about that issue.',
 });
-const Slug = Type.Optional(Text('garden', { maxLength: 200 }));
+/** As long as what a thread shows of its issue. */
+const Slug = Type.Optional(Text('garden', { minLength: 1, maxLength: 128 }));
 const defaults = Type.Optional(
   Body(
     { organizationSlug: Slug, projectSlug: Slug, projectId: Slug },

@@ -119,7 +119,7 @@ const isWholePayload = (parts: Part[]): boolean =>
 
 function inlineValue(value: unknown): string {
   if (value === undefined || value === null) return '';
-  return inlineText(typeof value === 'object' ? JSON.stringify(value) : String(value));
+  return inlineText(typeof value === 'string' ? value : JSON.stringify(value));
 }
 
 /** No line of JSON opens or closes a block: it begins with a bracket, a quote, a digit or a word. */
