@@ -4,7 +4,8 @@ import { nextTimes } from './cron.ts';
 /** A time that is later than this was missed: no process made it. */
 const MISSED_MS = 5_000;
 const CATCH_UP_MS = 24 * 60 * 60 * 1_000;
-const AT_ONCE = 32;
+/** Mostly there is one more time, and it is ahead; more are read at once the more there are. */
+const MOST_AT_ONCE = 64;
 
 export interface Due {
   /** The times that make an execution now, the oldest first. */
@@ -24,12 +25,12 @@ export function dueTimes(
   const oldest = now.getTime() - CATCH_UP_MS;
   const over = from.getTime() >= oldest ? [from] : [];
   let next: Date | null = null;
-  for (let after = Math.max(from.getTime(), oldest), isOver = false; !isOver;) {
-    const times = nextTimes(cron, new Date(after), AT_ONCE);
+  for (let after = Math.max(from.getTime(), oldest), count = 1, isOver = false; !isOver; count *= 2) {
+    const times = nextTimes(cron, new Date(after), Math.min(count, MOST_AT_ONCE));
     const due = times.filter((time) => time <= now);
     over.push(...due);
     next = times[due.length] ?? null;
-    isOver = due.length < AT_ONCE;
+    isOver = next !== null || times.length === 0;
     after = times.at(-1)?.getTime() ?? after;
   }
   const isMissed = (time: Date) => now.getTime() - time.getTime() > MISSED_MS;
