@@ -12,6 +12,8 @@ import type { AutomationRow, ExecutionRow } from '../db/schema.ts';
 const MOST_WAITING = 10;
 const MOST_AN_HOUR = 60;
 const DEEPEST = 3;
+/** Of so many executions by events within an hour, skipped ones leave a row: a busy project has 200 events a second. */
+export const FLOOD = 200;
 
 /** Executions of one key that have not ended. */
 export interface Open {
@@ -26,6 +28,8 @@ export interface Facts {
   admittedLastHour: number;
   /** The cost of its threads this month. */
   spentMicros: number;
+  /** Executions by events that are skipped at once; `FLOOD` where that many were made in the last hour. */
+  skippedEvents: number;
 }
 
 export interface Candidate {
@@ -63,6 +67,9 @@ export function countAdmitted(facts: Facts, { kind, key }: Candidate): void {
   facts.open.set(key, { queued: queued + 1, running });
   if (isRated(kind)) facts.admittedLastHour++;
 }
+
+/** Counts an execution by an event that is skipped. False: there are so many that this one leaves no row. */
+export const countSkipped = (facts: Facts): boolean => facts.skippedEvents++ < FLOOD;
 
 /** Others begin by a clock or a person, which bound themselves. */
 const isRated = (kind: ExecutionRow['kind']): boolean => kind === 'event' || kind === 'webhook';

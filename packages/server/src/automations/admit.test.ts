@@ -125,6 +125,20 @@ describe('admission', () => {
     expect(await admitted(id, both)).toEqual([]);
   });
 
+  test('of hundreds of events in an hour leaves rows for the first ones, and goes on afterwards', async () => {
+    const id = await newId({ overlap: 'skip' });
+    const events = (count: number): Trigger[] =>
+      Array.from({ length: count }, (_, n) => ({
+        kind: 'event' as const,
+        event: { id: `evt_${count}_${n}`, type: 'run.completed', data: {}, threadId: null, runId: null },
+      }));
+    const made = await admitted(id, events(1_200));
+    expect(made.map(wordOf)).toEqual(['queued', ...Array<string>(200).fill('overlap')]);
+    expect(await admitted(id, events(20))).toEqual([]);
+    await transaction(s.service.ctx, (tx) => moveExecution(tx, made[0]!.id, 'cancel'));
+    expect((await admitted(id, events(3))).map(wordOf)).toEqual(['queued']);
+  });
+
   test('ends at what its threads have cost this month', async () => {
     const id = await newId({ overlap: 'allow', monthlyLimitMicros: 100 });
     const { ctx } = s.service;

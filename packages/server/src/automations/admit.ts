@@ -13,13 +13,14 @@ import { appendEvent } from '../db/transaction.ts';
 import type { EventScope, Tx } from '../db/transaction.ts';
 import { ApiError } from '../http/errors.ts';
 import { newId } from '../ids.ts';
-import { countAdmitted, skippedReason } from './admission.ts';
+import { countAdmitted, countSkipped, FLOOD, skippedReason } from './admission.ts';
 import type { Candidate, Facts } from './admission.ts';
 import { enqueueExecutions } from './enqueue.ts';
 import { admitted, notAdmitted } from './state.ts';
 import {
   countLastHour,
   countOpen,
+  findFlooded,
   insertExecutions,
   lockAutomations,
   noteExecutions,
@@ -62,7 +63,10 @@ export async function admit(
 type Request = LockedAutomation & { trigger: Trigger };
 type Asked = Request & { candidate: Candidate };
 
-/** As `admit`, for many and in their order: their automations are locked. Those that are there already are left out. */
+/**
+ * As `admit`, for many and in their order: their automations are locked. Left out are those that are there already, and
+ * skipped ones of an automation that has had hundreds of events within an hour.
+ */
 export async function admitAll(tx: Tx, requests: readonly Request[]): Promise<ExecutionRow[]> {
   const asked = requests.map((request): Asked => ({ ...request, candidate: candidateOf(request) }));
   const facts = await readFacts(tx, asked);
@@ -70,6 +74,7 @@ export async function admitAll(tx: Tx, requests: readonly Request[]): Promise<Ex
   const scopes = new Map<string, EventScope>();
   for (const one of asked) {
     const row = newRow(one, facts.get(one.automation.id)!);
+    if (!row) continue;
     rows.push(row);
     scopes.set(row.id, one.scope);
   }
@@ -89,13 +94,14 @@ const candidateOf = ({ automation, trigger }: Request): Candidate => ({
   depth: trigger.depth ?? 1,
 });
 
-/** Decides about one, and counts it. */
+/** Decides about one, and counts it. Null: it is skipped, as so many are that this one leaves no row. */
 function newRow(
   { automation, trigger, candidate }: Asked,
   facts: Facts,
-): Insertable<ExecutionsTable> & { id: string } {
+): (Insertable<ExecutionsTable> & { id: string }) | null {
   const reason = skippedReason(automation, facts, candidate);
   if (reason !== null && trigger.kind === 'manual') throw isActive();
+  if (reason !== null && trigger.kind === 'event' && !countSkipped(facts)) return null;
   if (reason === null) countAdmitted(facts, candidate);
   const { event } = trigger;
   return {
@@ -124,7 +130,10 @@ function newRow(
 /** What the rules depend on, by automation; only what its settings ask for is read. */
 async function readFacts(tx: Tx, asked: readonly Asked[]): Promise<Map<string, Facts>> {
   const facts = new Map<string, Facts>(
-    asked.map(({ automation: { id } }) => [id, { open: new Map(), admittedLastHour: 0, spentMicros: 0 }]),
+    asked.map(({ automation: { id } }) => [
+      id,
+      { open: new Map(), admittedLastHour: 0, spentMicros: 0, skippedEvents: 0 },
+    ]),
   );
   const idsOf = (which: (one: Asked) => boolean): string[] => [
     ...new Set(asked.filter(which).map(({ automation }) => automation.id)),
@@ -139,6 +148,8 @@ async function readFacts(tx: Tx, asked: readonly Asked[]): Promise<Map<string, F
   const rated = idsOf(({ trigger: { kind } }) => kind === 'event' || kind === 'webhook');
   for (const { id, admittedLastHour } of await countLastHour(tx, rated))
     facts.get(id)!.admittedLastHour = admittedLastHour;
+  const byEvents = idsOf(({ trigger: { kind } }) => kind === 'event');
+  for (const id of await findFlooded(tx, byEvents, FLOOD)) facts.get(id)!.skippedEvents = FLOOD;
   // Nothing is below a limit of 0.
   const limited = idsOf(({ automation, trigger }) =>
     Boolean(automation.monthly_limit_micros && trigger.kind !== 'manual'),

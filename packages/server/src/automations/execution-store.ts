@@ -27,7 +27,7 @@ export interface LockedAutomation {
  */
 export async function lockAutomations(tx: Tx, ids: readonly string[]): Promise<LockedAutomation[]> {
   const rows = await withFeed(tx)
-    .where('a.id', 'in', [...new Set(ids)])
+    .where(sql<boolean>`a.id = any(${[...new Set(ids)]}::text[])`)
     .orderBy('a.id')
     .forNoKeyUpdate('a')
     .execute();
@@ -128,7 +128,7 @@ export async function noteExecutions(tx: Tx, ids: readonly string[]): Promise<vo
   await tx.db
     .updateTable('automations')
     .set({ last_execution_at: sql<Date>`now()` })
-    .where('id', 'in', ids)
+    .where(sql<boolean>`id = any(${ids}::text[])`)
     .execute();
 }
 
@@ -209,6 +209,16 @@ export async function countLastHour(
     where automation_id = any(${ids}::text[]) and kind in ('event', 'webhook') and status <> 'skipped' and created_at > now() - interval '1 hour'
     group by automation_id`.execute(tx.db);
   return rows;
+}
+
+/** Automations of which events have made this many executions in the last hour. */
+export async function findFlooded(tx: Tx, ids: readonly string[], flood: number): Promise<string[]> {
+  if (ids.length === 0) return [];
+  const { rows } = await sql<{ id: string }>`
+    select a.id from unnest(${ids}::text[]) as a (id) cross join lateral (
+      select created_at from executions where automation_id = a.id and kind = 'event' order by id desc offset ${flood - 1} limit 1
+    ) e where e.created_at > now() - interval '1 hour'`.execute(tx.db);
+  return rows.map(({ id }) => id);
 }
 
 /** What the runs of automations' threads, begun in the current UTC month, have cost; automations without any are left out. */

@@ -49,6 +49,13 @@ const organization = async () => {
 };
 
 describe('events', () => {
+  test('are written in their order, also where they are more than a statement takes', async () => {
+    const ids = await transaction({ db, bus }, async (tx) =>
+      Array.from({ length: 9_000 }, (_, n) => appendEvent(tx, SCOPE, 'thread.updated', { id: `thr_${n}` })),
+    );
+    expect((await outbox()).map((row) => row.event_id)).toEqual(ids);
+  });
+
   test('are written in their order, in one statement, as the last before the commit', async () => {
     const ids = await transaction({ db, bus }, async (tx) => {
       const first = appendEvent(tx, { ...SCOPE, threadId: 'thr_1' }, 'thread.updated', {

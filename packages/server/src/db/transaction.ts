@@ -110,6 +110,8 @@ const insertEvents = (count: number, first: number) =>
 
 /** By the number of events; more of them than this are rare, and a statement of their own. */
 const MOST_PREPARED = 8;
+/** A statement takes no more than 65,535 values. */
+const MOST_AT_ONCE = 4_000;
 const flushing = Array.from({ length: MOST_PREPARED + 1 }, (_, count) => ({
   events: prepared(`insert_events_${count}`, insertEvents(count, 1)),
   receipt: prepared(
@@ -142,7 +144,10 @@ async function flush({ db, events, receipt, wake }: Tx): Promise<void> {
       flushing[isMany ? 0 : events.length]!.receipt([...receiptValues(receipt), ...(isMany ? [] : rows)]),
     );
   else if (events.length && !isMany) await db.executeQuery(flushing[events.length]!.events(rows));
-  if (isMany) await db.executeQuery(CompiledQuery.raw(insertEvents(events.length, 1), rows));
+  for (let from = 0; isMany && from < events.length; from += MOST_AT_ONCE) {
+    const some = rows.slice(from * EVENT_COLUMNS, (from + MOST_AT_ONCE) * EVENT_COLUMNS);
+    await db.executeQuery(CompiledQuery.raw(insertEvents(some.length / EVENT_COLUMNS, 1), some));
+  }
   if (events.length) wake('outbox');
   for (const { type, data } of events) if (WAITED_FOR.test(type)) wake('resources', String(data.id));
 }
