@@ -78,7 +78,15 @@ export async function insertDeliveries(tx: Tx, deliveries: readonly NewDelivery[
 /** A delivery to be attempted, with what its subscription and the log say now. */
 export type DueDelivery = Pick<
   WebhookDeliveryRow,
-  'org_id' | 'id' | 'subscription_id' | 'event_id' | 'event_type' | 'event' | 'attempt_count' | 'attempts'
+  | 'org_id'
+  | 'id'
+  | 'subscription_id'
+  | 'number'
+  | 'event_id'
+  | 'event_type'
+  | 'event'
+  | 'attempt_count'
+  | 'attempts'
 > &
   Pick<
     WebhookSubscriptionRow,
@@ -99,10 +107,13 @@ const EXPIRES = `interval '7 days'`;
 const SENDS = `
   join organizations o on o.id = s.org_id and o.deleted_at is null and not 'webhooks' = any(o.without)`;
 
-/** What is due of subscription `s`, by the three indexes of pending rows. `$1` is added to the database's clock. */
-const due = (columns: string, limit: string) => `
+/**
+ * What is due of subscription `s`, by the three indexes of pending rows; first attempts behind `floor`. `$1` is
+ * added to the database's clock.
+ */
+const due = (columns: string, limit: string, floor: string) => `
   (select ${columns} from webhook_deliveries d where d.subscription_id = s.id and s.disabled_reason is null
-     and d.status = 'pending' and d.attempt_count = 0 and d.id <> all($2::text[]) order by d.number limit ${limit})
+     and d.status = 'pending' and d.attempt_count = 0 and d.number > ${floor} and d.id <> all($2::text[]) order by d.number limit ${limit})
   union all
   (select ${columns} from webhook_deliveries d where d.subscription_id = s.id and s.disabled_reason is null
      and d.status = 'pending' and d.attempt_count > 0 and d.next_attempt_at <= now() + $1 * interval '1 millisecond' and d.id <> all($2::text[])
@@ -113,21 +124,24 @@ const due = (columns: string, limit: string) => `
      and (d.attempt_count = 0 or d.next_attempt_at <= now() + $1 * interval '1 millisecond') order by d.number limit ${limit})`;
 
 const FIND_DUE = `
-  select d.org_id, d.id, d.subscription_id, d.event_id, d.event_type, d.event, d.attempt_count, d.attempts,
+  select d.org_id, d.id, d.subscription_id, d.number, d.event_id, d.event_type, d.event, d.attempt_count, d.attempts,
     s.url, s.secret_sealed, s.former_secret_sealed, s.former_secret_until, s.failing_since,
     coalesce(p.kind = 'platform', false) as is_withheld, d.created_at <= now() + $1 * interval '1 millisecond' - ${EXPIRES} as is_expired,
     l.generation, now() as now
-  from unnest($3::text[], $4::int[]) with ordinality as w (id, places, rank)
+  from unnest($3::text[], $4::int[], $5::bigint[]) with ordinality as w (id, places, floor, rank)
   join webhook_subscriptions s on s.id = w.id and s.deleted_at is null ${SENDS}
   cross join log_state l
-  cross join lateral (select * from (${due('d.id, d.next_attempt_at, d.number', 'w.places')}) c order by next_attempt_at, number limit w.places) c
+  cross join lateral (select * from (${due('d.id, d.next_attempt_at, d.number', 'w.places', 'w.floor')}) c order by next_attempt_at, number limit w.places) c
   join webhook_deliveries d on d.id = c.id
   left join projects p on p.id = d.project_id
   order by w.rank, c.next_attempt_at, c.number`;
 
-interface Wanted {
+export interface Wanted {
   subscriptionId: string;
+  /** So many at most. */
   places: number;
+  /** First attempts up to this number are not looked for. */
+  floor: number;
 }
 
 /**
@@ -146,6 +160,7 @@ export async function findDue(
       underWay,
       wanted.map(({ subscriptionId }) => subscriptionId),
       wanted.map(({ places }) => places),
+      wanted.map(({ floor }) => floor),
     ],
   });
   return rows;
@@ -153,7 +168,7 @@ export async function findDue(
 
 const FIND_SUBSCRIPTIONS = `
   select s.id from webhook_subscriptions s ${SENDS}
-  where s.deleted_at is null and exists (${due('1', '1')})`;
+  where s.deleted_at is null and exists (${due('1', '1', '0')})`;
 
 /** The subscriptions of which something is due that is not `underWay`. */
 export async function findSubscriptionsDue(

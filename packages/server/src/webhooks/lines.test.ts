@@ -1,28 +1,39 @@
 import { expect, test } from 'vitest';
 import { Lines } from './lines.ts';
 
+const due = (subscriptionId: string, id: string, { number = 1, isFailing = false } = {}) => ({
+  subscription_id: subscriptionId,
+  id,
+  number,
+  attempt_count: 0,
+  failing_since: isFailing ? new Date() : null,
+});
+
 /** Takes turns at `now` and begins as many attempts as were allowed, all of them due. */
-function begin(lines: Lines, now: number, isFailing = false): Map<string, number> {
+function begin(lines: Lines, now: number): Map<string, number> {
   const taken = lines.take(now);
-  for (const { subscriptionId, places } of taken) {
-    for (let i = 0; i < places; i++)
-      lines.begin(subscriptionId, `${subscriptionId} ${now} ${i}`, { now, isFailing });
-    lines.mark(subscriptionId);
+  for (const wanted of taken) {
+    const { subscriptionId, places } = wanted;
+    const found = Array.from({ length: places }, (_, i) =>
+      due(subscriptionId, `${subscriptionId} ${now} ${i}`),
+    );
+    lines.found(wanted, found);
+    for (const one of found) lines.begin(one, now);
   }
   return new Map(taken.map(({ subscriptionId, places }) => [subscriptionId, places]));
 }
 const markAll = (lines: Lines, count: number, prefix = 'wh') =>
   Array.from({ length: count }, (_, n) => lines.mark(`${prefix}_${n}`));
 
-test('a subscription has eight places, and a further one when an outcome is stored', () => {
+test('a subscription has eight places, and a further one when its receiver has answered', () => {
   const lines = new Lines();
   lines.mark('wh_1');
   expect(begin(lines, 0).get('wh_1')).toBe(8);
   expect(lines.underWay()).toHaveLength(8);
   expect(lines.take(0)).toEqual([]);
-  lines.mark('wh_1');
-  lines.end('wh_1', 'wh_1 0 3', { isFailing: false });
-  expect(lines.take(0)).toEqual([{ subscriptionId: 'wh_1', places: 1 }]);
+  lines.answered('wh_1', 'wh_1 0 3');
+  expect(lines.underWay()).toHaveLength(8);
+  expect(lines.take(0)).toMatchObject([{ subscriptionId: 'wh_1', places: 1 }]);
 });
 
 test('subscriptions take turns: one with much to send does not hold up those behind it', () => {
@@ -71,7 +82,7 @@ test('what fails fast begins at a bounded rate, all such subscriptions together'
     for (const { subscriptionId, places } of lines.take(now)) {
       for (let i = 0; i < places; i++) {
         const id = `${subscriptionId} ${begun++}`;
-        lines.begin(subscriptionId, id, { now, isFailing: true });
+        lines.begin(due(subscriptionId, id, { isFailing: true }), now);
         lines.end(subscriptionId, id, { isFailing: true });
       }
       lines.mark(subscriptionId);
@@ -86,11 +97,35 @@ test('after trouble a subscription rests, and what is idle is forgotten', () => 
   const lines = new Lines();
   lines.mark('wh_1');
   const { subscriptionId } = lines.take(0)[0]!;
-  lines.begin(subscriptionId, 'whd_1', { now: 0, isFailing: false });
+  lines.begin(due(subscriptionId, 'whd_1'), 0);
   lines.forgetIdle();
   lines.end(subscriptionId, 'whd_1', { isFailing: false });
   lines.rest(subscriptionId, 500);
   expect([lines.take(499), lines.restMs(499), lines.take(500).length]).toEqual([[], 1, 1]);
   lines.forgetIdle();
   expect([lines.restMs(0), lines.take(1_000)]).toEqual([Infinity, []]);
+});
+
+test('first attempts that are done are not looked for again, until a look says that there are some', () => {
+  const lines = new Lines();
+  const floor = (numbers: number[]) => {
+    lines.mark('wh_1');
+    const [wanted] = lines.take(0);
+    const found = numbers.map((number) => due('wh_1', `whd_${number}`, { number }));
+    lines.found(wanted!, found);
+    for (const one of found) lines.begin(one, 0);
+    return wanted!.floor;
+  };
+  const end = (number: number) => lines.end('wh_1', `whd_${number}`, { isFailing: false });
+  expect(floor([5, 9])).toBe(0);
+  expect(floor([12])).toBe(4);
+  end(5);
+  expect([floor([]), floor([])]).toEqual([4, 8]);
+  end(9);
+  end(12);
+  expect([floor([]), floor([])]).toEqual([8, 12]);
+  lines.markFromStart('wh_1');
+  expect([floor([]), floor([])]).toEqual([0, 12]);
+  lines.rest('wh_1', 0);
+  expect(floor([])).toBe(0);
 });

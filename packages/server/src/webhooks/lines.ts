@@ -2,10 +2,11 @@
  * Which subscriptions may have further attempts now. All of it is kept in memory and forgotten with the process:
  * the database says what is due.
  *
- * At most 8 attempts of a subscription are under way. All together are bounded, and those of subscriptions that
+ * At most 8 attempts of a subscription wait for an answer. All together are bounded, and those of subscriptions that
  * fail or are slow more tightly, so that these leave room for the others. What fails fast begins at a bounded
  * rate: 10,000 deliveries to a receiver that is down would cost what 10,000 to living ones cost.
  */
+import type { DueDelivery, Wanted } from './delivery-store.ts';
 
 const PLACES = 8;
 const MOST_UNDER_WAY = 1_024;
@@ -23,11 +24,28 @@ const MOST_ASKED = 100;
 interface Line {
   /** Something may be due. */
   isReady: boolean;
-  /** When attempts began, by their deliveries; never, once they are answered. */
-  underWay: Map<string, number>;
+  /** By their deliveries. */
+  underWay: Map<string, UnderWay>;
   isFailing: boolean;
   restsUntil: number;
+  /**
+   * First attempts up to this number were seen to be done. Index entries of rows that ended stay as long as an old
+   * snapshot does, a dump's: without this each round would walk them all.
+   */
+  floor: number;
+  /** The highest number seen. */
+  seen: number;
 }
+
+interface UnderWay {
+  /** Of a first attempt; null: of a further one. */
+  number: number | null;
+  /** Infinity, once the receiver has answered. */
+  began: number;
+}
+
+type Found = Pick<DueDelivery, 'number' | 'attempt_count'>;
+const numberOf = ({ number, attempt_count: count }: Found) => (count === 0 ? number : null);
 
 export class Lines {
   /** Those whose turn is next are first. */
@@ -37,6 +55,12 @@ export class Lines {
   /** The deliveries that are under way. */
   underWay(): string[] {
     return [...this.#lines.values()].flatMap((line) => [...line.underWay.keys()]);
+  }
+
+  /** Something is due for a subscription, also where no hint was. A number may become visible after a higher one. */
+  markFromStart(subscriptionId: string): void {
+    this.mark(subscriptionId);
+    this.#lines.get(subscriptionId)!.floor = 0;
   }
 
   /** Something may be due for a subscription. */
@@ -49,20 +73,22 @@ export class Lines {
         underWay: new Map(),
         isFailing: false,
         restsUntil: 0,
+        floor: 0,
+        seen: 0,
       });
   }
 
   /** Takes the subscriptions whose turn it is, with the number of attempts that may begin. */
-  take(now: number): { subscriptionId: string; places: number }[] {
+  take(now: number): Wanted[] {
     let free = MOST_UNDER_WAY - this.#underWay;
     const suspects = [...this.#lines.values()].filter((line) => isSuspect(line, now));
     let freeOfSuspects = MOST_SUSPECT - suspects.reduce((sum, line) => sum + line.underWay.size, 0);
-    const taken: { subscriptionId: string; places: number }[] = [];
+    const taken: Wanted[] = [];
     for (const [subscriptionId, line] of this.#lines) {
       if (!line.isReady || line.restsUntil > now) continue;
       const suspect = isSuspect(line, now);
       const places = Math.min(
-        PLACES - line.underWay.size,
+        PLACES - unanswered(line),
         free,
         suspect ? freeOfSuspects : PLACES,
         line.isFailing ? 1 : PLACES,
@@ -73,7 +99,7 @@ export class Lines {
       if (line.isFailing)
         line.restsUntil = now + Math.max(FAILING_PACE_MS, (1_000 * suspects.length) / FAILING_RATE);
       line.isReady = false;
-      taken.push({ subscriptionId, places });
+      taken.push({ subscriptionId, places, floor: line.floor });
       if (taken.length === MOST_ASKED) break;
     }
     for (const { subscriptionId } of taken) this.#toTheEnd(subscriptionId);
@@ -84,27 +110,42 @@ export class Lines {
   restMs(now: number): number {
     return [...this.#lines.values()].reduce(
       (least, line) =>
-        line.isReady && line.restsUntil > now && line.underWay.size < PLACES
+        line.isReady && line.restsUntil > now && unanswered(line) < PLACES
           ? Math.min(least, line.restsUntil - now)
           : least,
       Infinity,
     );
   }
 
-  begin(
-    subscriptionId: string,
-    deliveryId: string,
-    { now, isFailing }: { now: number; isFailing: boolean },
-  ): void {
+  /** What was due of a subscription that was taken; where that fills its places, more may be. */
+  found({ subscriptionId, places }: Wanted, due: readonly Found[]): void {
     const line = this.#lines.get(subscriptionId)!;
-    line.underWay.set(deliveryId, now);
-    line.isFailing ||= isFailing;
+    const isAll = due.length < places;
+    if (!isAll) line.isReady = true;
+    const found = due.map(numberOf).filter((number) => number !== null);
+    const open = [...found, ...[...line.underWay.values()].flatMap(({ number }) => number ?? [])];
+    line.seen = Math.max(line.seen, ...found);
+    if (isAll || found.length) line.floor = open.length ? Math.min(...open) - 1 : line.seen;
+  }
+
+  begin(
+    {
+      subscription_id,
+      id,
+      failing_since,
+      ...delivery
+    }: Pick<DueDelivery, 'subscription_id' | 'id' | 'failing_since'> & Found,
+    now: number,
+  ): void {
+    const line = this.#lines.get(subscription_id)!;
+    line.underWay.set(id, { number: numberOf(delivery), began: now });
+    line.isFailing ||= failing_since !== null;
     this.#underWay++;
   }
 
-  /** The receiver has done its part: its attempt is slow no more. */
+  /** The receiver has done its part: its place is free, and its attempt is slow no more. */
   answered(subscriptionId: string, deliveryId: string): void {
-    this.#lines.get(subscriptionId)!.underWay.set(deliveryId, Infinity);
+    this.#lines.get(subscriptionId)!.underWay.get(deliveryId)!.began = Infinity;
   }
 
   /** After its outcome is stored. What else is due was seen when this one was found. */
@@ -119,6 +160,7 @@ export class Lines {
   rest(subscriptionId: string, until: number): void {
     const line = this.#lines.get(subscriptionId)!;
     line.isReady = true;
+    line.floor = 0;
     line.restsUntil = Math.max(line.restsUntil, until);
   }
 
@@ -135,8 +177,15 @@ export class Lines {
   }
 }
 
+/** What has a place at its receiver; its outcome may be stored later. */
+function unanswered({ underWay }: Line): number {
+  let count = 0;
+  for (const { began } of underWay.values()) if (began !== Infinity) count++;
+  return count;
+}
+
 function isSuspect({ isFailing, underWay }: Line, now: number): boolean {
   if (isFailing) return true;
-  for (const began of underWay.values()) if (now - began > SLOW_MS) return true;
+  for (const { began } of underWay.values()) if (now - began > SLOW_MS) return true;
   return false;
 }

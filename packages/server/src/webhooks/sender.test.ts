@@ -41,28 +41,23 @@ const attempted = (s: Sending, id: string, attempts: number, count = 1) =>
   });
 const change = (s: Sending, id: string, fields: SubscriptionChange) =>
   transaction(s.ctx, (tx) => saveSubscription(tx, id, fields));
+const pingOf = (id: string) => ({
+  project_id: null,
+  event_id: newId('evt'),
+  event_type: 'webhook.ping',
+  event: {
+    sequence: null,
+    projectId: null,
+    threadId: null,
+    runId: null,
+    data: { id },
+    occurredAt: new Date().toISOString(),
+    publishedAt: new Date().toISOString(),
+  },
+  redelivery_of: null,
+});
 const ping = (s: Sending, id: string) =>
-  transaction(s.ctx, (tx) =>
-    insertDelivery(
-      tx,
-      { org_id: s.orgId, id },
-      {
-        project_id: null,
-        event_id: newId('evt'),
-        event_type: 'webhook.ping',
-        event: {
-          sequence: null,
-          projectId: null,
-          threadId: null,
-          runId: null,
-          data: { id },
-          occurredAt: new Date().toISOString(),
-          publishedAt: new Date().toISOString(),
-        },
-        redelivery_of: null,
-      },
-    ),
-  );
+  transaction(s.ctx, (tx) => insertDelivery(tx, { org_id: s.orgId, id }, pingOf(id)));
 const audited = async (s: Sending) =>
   (await s.ctx.db.selectFrom('audit_entries').select(['action', 'actor_id', 'target_id']).execute()).map(
     ({ action, actor_id: actor, target_id: target }) => [action, actor, target],
@@ -394,6 +389,29 @@ test('first attempts are due whatever the clock says: it may have been set back'
     await ended(s, id, i + 1);
   }
   expect(sequences(r)).toEqual([1, 2, 3]);
+});
+
+test('a delivery that is committed after later ones were sent is sent, too', async () => {
+  const s = await sending();
+  const r = await receiver();
+  const { id } = await s.subscribe(r);
+  s.start();
+  const held = Promise.withResolvers<void>();
+  const inserted = Promise.withResolvers<void>();
+  const late = transaction(s.ctx, async (tx) => {
+    await insertDelivery(tx, { org_id: s.orgId, id }, pingOf(id));
+    inserted.resolve();
+    await held.promise;
+  });
+  await inserted.promise;
+  for (let i = 0; i < 3; i++) {
+    await s.publish();
+    await ended(s, id, i + 1);
+  }
+  held.resolve();
+  await late;
+  const all = await ended(s, id, 4);
+  expect(all[0]!.event_type).toBe('webhook.ping');
 });
 
 test('a connection that is lost is taken up again', async () => {

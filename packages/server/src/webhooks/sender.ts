@@ -17,7 +17,7 @@ import { openSigningSecrets } from '../signing-secrets.ts';
 import { attempt } from './attempt.ts';
 import type { Answer } from './attempt.ts';
 import { endDeliveries, findDue, findSubscriptionsDue, settleAccepted } from './delivery-store.ts';
-import type { Attempted, DueDelivery } from './delivery-store.ts';
+import type { Attempted, DueDelivery, Wanted } from './delivery-store.ts';
 import { envelopeOf } from './envelope.ts';
 import { Lines } from './lines.ts';
 import { maintainDeliveries } from './maintain.ts';
@@ -131,15 +131,14 @@ class Sending {
   async #look(): Promise<void> {
     this.#lines.forgetIdle();
     const given = { clock: this.#ctx.clock, underWay: this.#lines.underWay() };
-    for (const id of await findSubscriptionsDue(this.#client, given)) this.#lines.mark(id);
+    for (const id of await findSubscriptionsDue(this.#client, given)) this.#lines.markFromStart(id);
   }
 
-  async #begin(wanted: { subscriptionId: string; places: number }[]): Promise<void> {
+  async #begin(wanted: Wanted[]): Promise<void> {
     const underWay = this.#lines.underWay();
     const due = await findDue(this.#client, { clock: this.#ctx.clock, underWay, wanted });
     const ofSubscription = Map.groupBy(due, (delivery) => delivery.subscription_id);
-    for (const { subscriptionId, places } of wanted)
-      if (ofSubscription.get(subscriptionId)?.length === places) this.#lines.mark(subscriptionId);
+    for (const one of wanted) this.#lines.found(one, ofSubscription.get(one.subscriptionId) ?? []);
     for (const [event, isSo] of UNSENT) {
       const ids = due.filter(isSo).map(({ id }) => id);
       if (ids.length) await endDeliveries(this.#ctx.db, ids, event);
@@ -149,7 +148,7 @@ class Sending {
 
   #post(delivery: DueDelivery): void {
     const { id, subscription_id: subscriptionId, failing_since: failingSince } = delivery;
-    this.#lines.begin(subscriptionId, id, { now: performance.now(), isFailing: failingSince !== null });
+    this.#lines.begin(delivery, performance.now());
     const post = this.#send(delivery)
       .then(
         (isFailing) => this.#lines.end(subscriptionId, id, { isFailing }),

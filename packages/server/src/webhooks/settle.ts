@@ -12,7 +12,7 @@ import type { DeliveryEvent } from './state.ts';
 /** So many attempts have to fail, too; further ones are not counted. */
 const LEAST_FAILED = 10;
 
-type Deps = Pick<Context, 'db' | 'bus' | 'clock' | 'config'>;
+type Deps = Pick<Context, 'db' | 'bus' | 'clock' | 'config' | 'log'>;
 type Health = Pick<WebhookSubscriptionRow, 'disabled_reason' | 'failing_since' | 'failed_attempts'>;
 
 interface Failed {
@@ -39,8 +39,12 @@ export async function settleFailure(
     const now = new Date(subscription.now.getTime() + ctx.clock.offsetMs);
     const health = healthAfter(subscription, event, { now, disableAfterSeconds });
     if (health) await saveHealth(tx, delivery.subscription_id, health);
-    if (health && health.disabled_reason !== subscription.disabled_reason)
-      await audit(tx, serviceOf(subscription.org_id), 'webhook.disabled', delivery.subscription_id);
+    if (health && health.disabled_reason !== subscription.disabled_reason) {
+      const { org_id: orgId } = subscription;
+      await audit(tx, serviceOf(orgId), 'webhook.disabled', delivery.subscription_id);
+      const what = { orgId, webhook: delivery.subscription_id, reason: health.disabled_reason };
+      tx.afterCommit.push(() => ctx.log.info(what, 'a webhook was disabled'));
+    }
     return event === 'retry' ? nextMs : null;
   });
 }
