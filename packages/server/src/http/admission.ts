@@ -103,7 +103,9 @@ export class Admission {
   /** Neither the caller nor its window can be looked up while the database is away. */
   async #count(request: AdmittedRequest): Promise<RateState> {
     try {
-      if (OF_SERVICES.test(request.url)) return await this.#limiter.take(anonymous(request.ip));
+      // By its route, if it has one: an address has many spellings.
+      if (OF_SERVICES.test(request.routeOptions.url ?? request.url))
+        return await this.#limiter.take(anonymous(request.ip));
       const known = await this.#authenticate(request.headers, request.ip, request.url);
       Object.assign(request, known);
       return await this.#limiter.take(known.bucket);

@@ -52,7 +52,11 @@ test('what other services send counts for their address, whatever credential com
     ] as const;
     const remaining = async (path: string, headers: Record<string, string>) =>
       Number((await s.call('POST', path, {}, { key: null, headers })).headers.get('x-ratelimit-remaining'));
-    for (const path of ['/api/source-control/scm/webhooks/ins_x', '/api/hooks/automations/aut_x']) {
+    for (const path of [
+      '/api/source-control/scm/webhooks/ins_x',
+      '/api/hooks/automations/aut_x',
+      '/api/hooks/automation%73/aut_x',
+    ]) {
       const first = await remaining(path, {});
       for (const [i, [name, value]] of credentials.entries())
         expect(await remaining(path, { [name]: value }), `${path} ${i}`).toBe(first - 1 - i);
