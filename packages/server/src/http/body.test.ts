@@ -1,16 +1,12 @@
 import { EventEmitter } from 'node:events';
 import { PassThrough } from 'node:stream';
-import { setFlagsFromString } from 'node:v8';
-import { runInNewContext } from 'node:vm';
 import { describe, expect, test, vi } from 'vitest';
+import { collectGarbage } from '../garbage.fixture.ts';
 import { readBody } from './body.ts';
 import type { ApiError } from './errors.ts';
 import { Intake } from './intake.ts';
 
 const LIMIT = 100;
-setFlagsFromString('--expose-gc');
-const collectGarbage = runInNewContext('gc') as () => void;
-setFlagsFromString('--no-expose-gc');
 
 /** Reads a body that comes in these pieces; a `failure` in place of its end. */
 function read(

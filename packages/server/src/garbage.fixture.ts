@@ -1,0 +1,7 @@
+/** For tests of what is kept in memory. */
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
+
+setFlagsFromString('--expose-gc');
+export const collectGarbage = runInNewContext('gc') as () => void;
+setFlagsFromString('--no-expose-gc');
