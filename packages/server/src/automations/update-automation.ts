@@ -86,12 +86,10 @@ async function stateChange(
   if (disabled ?? wasDisabled)
     return { disabled_reason: before.disabled_reason ?? 'user', next_run_at: null };
   const current = trigger ? storedTrigger(trigger) : before.trigger;
-  const enabled = await enabledColumns(tx, ctx, current);
-  return {
-    ...(disabled === false && { consecutive_failures: 0 }),
-    ...(wasDisabled ? { ...enabled, disabled_reason: null } : {}),
-    ...(!isSameSchedule(before.trigger, current) && { next_run_at: enabled.next_run_at }),
-  };
+  const cleared = disabled === false ? { consecutive_failures: 0 } : {};
+  if (!wasDisabled && isSameSchedule(before.trigger, current)) return cleared;
+  const { next_run_at, ...place } = await enabledColumns(tx, ctx, current);
+  return { ...cleared, next_run_at, ...(wasDisabled ? { ...place, disabled_reason: null } : {}) };
 }
 
 const isSameSchedule = (a: AutomationTrigger, b: AutomationTrigger): boolean =>
