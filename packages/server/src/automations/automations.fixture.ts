@@ -59,7 +59,7 @@ export const REFUSED: [Json, ...string[]][] = [
   [{ trigger: { kind: 'webhook', secret: 's'.repeat(201) } }, '/trigger/secret'],
   [{ prompt: 'Say {{secrets.token}}.' }, '/prompt'],
   [{ filter: {} }, '/filter'],
-  [{ filter: Array(21).fill({ path: 'payload.a', op: 'exists' }) }, '/filter'],
+  [{ filter: Array.from({ length: 21 }, () => ({ path: 'payload.a', op: 'exists' })) }, '/filter'],
   [
     {
       filter: [

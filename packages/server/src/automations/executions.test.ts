@@ -133,7 +133,7 @@ describe('reads', () => {
 
 describe('the next times of a schedule', () => {
   const ask = (query: Record<string, string>) =>
-    s.call('GET', `/api/automations/schedule?${new URLSearchParams(query)}`);
+    s.call('GET', `/api/automations/schedule?${new URLSearchParams(query).toString()}`);
   const DAILY = { cron: '0 3 * * *', timeZone: 'UTC' };
 
   test('are ten from now on, or as many as asked from a time on, however close', async () => {
