@@ -10,7 +10,7 @@ import { beginThread } from '../runs/index.ts';
 import { publishExecution } from './admit.ts';
 import { endExecution } from './end-execution.ts';
 import { findNext, lockExecution, moveExecution } from './execution-store.ts';
-import type { LockedAutomation, LockedExecution } from './execution-store.ts';
+import type { LockedExecution } from './execution-store.ts';
 import { fillTemplate } from './template.ts';
 import { automationView, executionView } from './view.ts';
 

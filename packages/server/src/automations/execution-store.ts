@@ -6,6 +6,7 @@ import type { Db } from '../db/database.ts';
 import type { AutomationRow, Database, ExecutionRow, ExecutionsTable } from '../db/schema.ts';
 import type { EventScope, Tx } from '../db/transaction.ts';
 import type { Facts, Open } from './admission.ts';
+import { executionKey } from './enqueue.ts';
 import { executionChange, OPEN } from './state.ts';
 import type { ExecutionEvent } from './state.ts';
 
@@ -253,7 +254,7 @@ export async function findForgotten(tx: Tx, limit: number): Promise<Queued[]> {
   const { rows } = await sql<Queued>`
     select executions.id, executions.org_id, executions.project_id from executions join automations a on a.id = executions.automation_id
     where ${openExecutions} and executions.created_at < now() - interval '10 seconds'
-      and not exists (select from jobs j where j.key = 'execution:' || executions.id)
+      and not exists (select from jobs j where j.key = ${executionKey('')} || executions.id)
       and case when ${runningExecutions}
         then not exists (
           select from runs r join threads t on t.id = r.thread_id
@@ -266,36 +267,25 @@ export async function findForgotten(tx: Tx, limit: number): Promise<Queued[]> {
   return rows;
 }
 
+/** What says which events are for an automation. */
+const LISTENING = [
+  'id',
+  'org_id',
+  'project_id',
+  'trigger',
+  'filter',
+  'after_sequence',
+  'disabled_reason',
+  'deleted_at',
+] as const satisfies (keyof AutomationRow)[];
+export type Listening = Pick<AutomationRow, (typeof LISTENING)[number]>;
+
 /** The automations of some projects that wait for events. */
-export async function findAutomationsOf(
-  tx: Tx,
-  projectIds: readonly string[],
-): Promise<
-  Pick<
-    AutomationRow,
-    | 'id'
-    | 'org_id'
-    | 'project_id'
-    | 'trigger'
-    | 'filter'
-    | 'after_sequence'
-    | 'disabled_reason'
-    | 'deleted_at'
-  >[]
-> {
+export async function findAutomationsOf(tx: Tx, projectIds: readonly string[]): Promise<Listening[]> {
   if (projectIds.length === 0) return [];
   return tx.db
     .selectFrom('automations')
-    .select([
-      'id',
-      'org_id',
-      'project_id',
-      'trigger',
-      'filter',
-      'after_sequence',
-      'disabled_reason',
-      'deleted_at',
-    ])
+    .select(LISTENING)
     .where('project_id', 'in', projectIds)
     .where(sql<boolean>`kind = 'event' and deleted_at is null and disabled_reason is null`)
     .orderBy('id')

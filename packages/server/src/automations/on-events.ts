@@ -4,7 +4,7 @@
  * reads of indexes at most.
  */
 import type { Context } from '../context.ts';
-import type { AutomationRow, EventRow } from '../db/schema.ts';
+import type { EventRow } from '../db/schema.ts';
 import type { Tx } from '../db/transaction.ts';
 import type { Consumer } from '../events/index.ts';
 import { mayBegin } from '../http/capabilities.ts';
@@ -18,13 +18,8 @@ import {
   findRunning,
   lockAutomations,
 } from './execution-store.ts';
-import type { Maker } from './execution-store.ts';
+import type { Listening, Maker } from './execution-store.ts';
 import { matchesFilter } from './filter.ts';
-
-type Listening = Pick<
-  AutomationRow,
-  'id' | 'org_id' | 'project_id' | 'trigger' | 'filter' | 'after_sequence' | 'disabled_reason' | 'deleted_at'
->;
 
 interface Match {
   automationId: string;

@@ -33,10 +33,10 @@ export function startScheduler(ctx: Deps): Scheduling {
     async () => {
       const { now, dueInMs } = await lookAhead(ctx);
       if (dueInMs === null || dueInMs > EVERY_MS) return;
-      // What this round finds late was not missed because of the round itself.
-      while (dueInMs <= 0 && !ctx.shutdown.aborted && (await makeDue(ctx, now)) === BATCH);
       clearTimeout(timer);
       if (dueInMs > 0) timer = setTimeout(loop.runNow, dueInMs).unref();
+      // One `now` for the round: what is late because of the round itself was not missed.
+      else while (!ctx.shutdown.aborted && (await makeDue(ctx, now)) === BATCH);
     },
     {
       onFailure: (err) => ctx.log.error({ err }, 'scheduled times were not looked for; they are again'),

@@ -144,12 +144,17 @@ async function flush({ db, events, receipt, wake }: Tx): Promise<void> {
       flushing[isMany ? 0 : events.length]!.receipt([...receiptValues(receipt), ...(isMany ? [] : rows)]),
     );
   else if (events.length && !isMany) await db.executeQuery(flushing[events.length]!.events(rows));
-  for (let from = 0; isMany && from < events.length; from += MOST_AT_ONCE) {
-    const some = rows.slice(from * EVENT_COLUMNS, (from + MOST_AT_ONCE) * EVENT_COLUMNS);
-    await db.executeQuery(CompiledQuery.raw(insertEvents(some.length / EVENT_COLUMNS, 1), some));
-  }
+  if (isMany) await insertMany(db, rows);
   if (events.length) wake('outbox');
   for (const { type, data } of events) if (WAITED_FOR.test(type)) wake('resources', String(data.id));
+}
+
+async function insertMany(db: Tx['db'], rows: readonly unknown[]): Promise<void> {
+  const step = MOST_AT_ONCE * EVENT_COLUMNS;
+  for (let from = 0; from < rows.length; from += step) {
+    const some = rows.slice(from, from + step);
+    await db.executeQuery(CompiledQuery.raw(insertEvents(some.length / EVENT_COLUMNS, 1), some));
+  }
 }
 
 const receiptValues = (r: SettledReceipt) => [
