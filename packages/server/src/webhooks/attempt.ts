@@ -72,13 +72,12 @@ export async function attempt(posted: Posted, options: AttemptOptions): Promise<
   options.signal.addEventListener('abort', drop, { once: true });
   let line: Line | null = null;
   let isOver = false;
-  addressesOf(url.hostname, options).then(
-    (addresses) => {
-      if (isOver) return;
-      line = new Line(posted, url, addresses, ends.resolve);
-    },
-    (error: unknown) =>
-      ends.resolve(failed(error instanceof PrivateAddressError ? 'address_refused' : 'connection')),
+  const dial = async () => {
+    const addresses = await addressesOf(url.hostname, options);
+    if (!isOver) line = new Line(posted, url, addresses, ends.resolve);
+  };
+  dial().catch((error: unknown) =>
+    ends.resolve(failed(error instanceof PrivateAddressError ? 'address_refused' : 'connection')),
   );
   const answer = await ends.promise;
   isOver = true;

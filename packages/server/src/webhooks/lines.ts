@@ -139,7 +139,7 @@ export class Lines {
   ): void {
     const line = this.#lines.get(subscription_id)!;
     line.underWay.set(id, { number: numberOf(delivery), began: now });
-    line.isFailing ||= failing_since !== null;
+    line.isFailing = failing_since !== null;
     this.#underWay++;
   }
 

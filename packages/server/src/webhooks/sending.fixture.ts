@@ -118,7 +118,7 @@ export async function openSending(settings: Settings = {}): Promise<Sending> {
         retrySeconds: settings.retrySeconds ?? [0.3, 0.3, 0.6],
         disableAfterSeconds: settings.disableAfterSeconds ?? 432_000,
       },
-    } as Context['config'],
+    },
   };
   log.publish();
   const running: { stop(): Promise<void> }[] = [];
