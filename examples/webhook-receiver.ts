@@ -19,6 +19,11 @@ interface Event {
   sequence: string | null;
   data: { id: string; status?: string };
 }
+interface Page {
+  events: Event[];
+  nextCursor: string;
+  hasMore: boolean;
+}
 
 const { WEBHOOK_SECRET = '', PORT = '8080', INBOX = 'inbox.db', HEADRACE_KEY } = process.env;
 const API = `${process.env.HEADRACE_URL ?? 'http://127.0.0.1:4400'}/api`;
@@ -89,22 +94,22 @@ const server = createServer(async (request, response) => {
   }
 });
 
-async function ask(path: string) {
+async function ask<T>(path: string): Promise<T> {
   const answer = await fetch(API + path, { headers: { 'x-api-key': HEADRACE_KEY! } });
   if (!answer.ok) throw Object.assign(new Error(`${path}: ${await answer.text()}`), { status: answer.status });
-  return answer.json();
+  return (await answer.json()) as T;
 }
 
 /** Reads the log on from the last position. The first time it only takes the position. */
 async function catchUp(): Promise<void> {
-  let cursor = db.prepare('select cursor from log').get()?.cursor as string | undefined;
-  cursor ??= (await ask(`/events/head?types=${TYPES}`)).cursor as string;
+  const stored = db.prepare('select cursor from log').get()?.cursor as string | undefined;
+  let cursor = stored ?? (await ask<{ cursor: string }>(`/events/head?types=${TYPES}`)).cursor;
   for (let hasMore = true; hasMore;) {
-    const page = await ask(`/events?types=${TYPES}&limit=500&cursor=${encodeURIComponent(cursor)}`);
+    const page: Page = await ask(`/events?types=${TYPES}&limit=500&cursor=${encodeURIComponent(cursor)}`);
     db.exec('begin');
     for (const event of page.events) keep(event.id, event);
     db.exec('delete from log');
-    db.prepare('insert into log values (?)').run((cursor = page.nextCursor as string));
+    db.prepare('insert into log values (?)').run((cursor = page.nextCursor));
     db.exec('commit');
     ({ hasMore } = page);
   }
