@@ -63,10 +63,14 @@ export default async function setup(project: TestProject): Promise<() => Promise
 async function compileModules(): Promise<void> {
   const cache = process.env.NODE_COMPILE_CACHE;
   if (cache === undefined || existsSync(cache)) return;
-  const mains = ['../main.ts', '../../../runner/src/main.ts'];
+  // The cache is apart for each set of V8's flags; a runner has --expose-gc.
+  const starts = [['../main.ts'], ['--expose-gc', '../../../runner/src/main.ts']];
   await Promise.all(
-    mains.map((main) =>
-      once(spawn(process.execPath, [join(import.meta.dirname, main), '--help'], { stdio: 'ignore' }), 'exit'),
+    starts.map((argv) =>
+      once(
+        spawn(process.execPath, [...argv, '--help'], { cwd: import.meta.dirname, stdio: 'ignore' }),
+        'exit',
+      ),
     ),
   );
 }
