@@ -12,12 +12,13 @@ import { startService } from './demo/service.ts';
 import type { DemoService } from './demo/service.ts';
 import { tell } from './demo/story.ts';
 import type { Outcome } from './demo/story.ts';
+import { tellOfAutomation } from './demo/unattended.ts';
 
 const HELP = `npm run demo [-- options]
 Starts Headrace on a data folder of its own and drives its main job over HTTP: imports examples/workshop, lets two threads edit it at
 once, previews and applies both drafts, settles a conflict, builds the head, checks the artifact, and replays every event. Then it
 makes a git repository, pushes the workshop to it, and merges the pull request of a thread. The checks of a second one fail: its
-review loop fixes it, and merges it once they are green.
+review loop fixes it, and merges it once they are green. At last an error tracker calls a hook, and all of that happens by itself.
 
   --keep    keep the service running afterwards, until Ctrl-C
   --fresh   remove the data of earlier demos first
@@ -64,6 +65,7 @@ async function run(): Promise<Outcome & RepositoryOutcome> {
     const story = { address, key, output, folder: join(dataDir, 'git') };
     const repository = await tellOfRepository(story);
     await tellOfReviewLoop(story, repository.repositoryId, repository.clone);
+    await tellOfAutomation(story, repository.repositoryId, repository.clone);
     outcome = { ...told, ...repository };
   } finally {
     await recorder.stop();

@@ -83,8 +83,8 @@ async function openPull(
 }
 
 /** The team's CI: tests the commit and reports its status. Returns the failure, or null. */
-async function runTests(
-  { story, repositoryId, clone }: Loop,
+export async function runTests(
+  { story, repositoryId, clone }: Pick<Loop, 'story' | 'repositoryId' | 'clone'>,
   { headSha, headRef }: Answer,
 ): Promise<string | null> {
   await git(story, clone, 'fetch', '--quiet', 'origin', headRef);

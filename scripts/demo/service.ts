@@ -47,6 +47,8 @@ function environment(dataDir: string, key: string): NodeJS.ProcessEnv {
     HEADRACE_DATA_DIR: dataDir,
     HEADRACE_PORT: '0',
     HEADRACE_BOOTSTRAP_KEY: key,
+    // The demo receives webhooks itself.
+    HEADRACE_WEBHOOK_ALLOW_PRIVATE: '1',
   };
 }
 
