@@ -24,6 +24,7 @@ import { failureText, lineOf, markdown } from './lib/report.ts';
 import type { Report, Result } from './lib/report.ts';
 import { accessPart } from './access/index.ts';
 import { appliesPart } from './applies/index.ts';
+import { automationsPart } from './automations/index.ts';
 import { faultsPart } from './faults/index.ts';
 import { logPart } from './log/index.ts';
 import { mergesPart } from './merges/index.ts';
@@ -33,6 +34,7 @@ import { requestsPart } from './requests/index.ts';
 import { reviewLoopPart } from './review-loop/index.ts';
 import { scmPart } from './scm/index.ts';
 import { upgradePart } from './upgrade/index.ts';
+import { webhooksPart } from './webhooks/index.ts';
 
 const PARTS: Part[] = [
   logPart,
@@ -41,6 +43,8 @@ const PARTS: Part[] = [
   appliesPart,
   scmPart,
   reviewLoopPart,
+  webhooksPart,
+  automationsPart,
   requestsPart,
   accessPart,
   mergesPart,

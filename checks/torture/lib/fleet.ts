@@ -47,10 +47,18 @@ export interface Fleet {
 const UP_LIMIT_MS = 60_000;
 const SECRET = 'a secret of the torture, of 32 characters';
 
-/** Starts an empty database, and `apis` and `workers` on it at the same time; they end with the part. `env`: of each. */
+interface FleetOptions {
+  apis: number;
+  workers: number;
+  /** Of each process. */
+  env?: Record<string, string>;
+  nodeArgs?: string[];
+}
+
+/** Starts an empty database, and `apis` and `workers` on it at the same time; they end with the part. */
 export async function startFleet(
   setup: Setup,
-  { apis, workers, env: more = {} }: { apis: number; workers: number; env?: Record<string, string> },
+  { apis, workers, env: more = {}, nodeArgs = [] }: FleetOptions,
 ): Promise<Fleet> {
   const database = await startDatabase(setup.scratch);
   setup.atEnd(() => database.stop());
@@ -70,6 +78,7 @@ export async function startFleet(
       const started = spawnService({
         dataDir,
         key,
+        nodeArgs,
         env: { ...env, HEADRACE_ROLES: role, HEADRACE_PORT: String(port) },
       });
       child = started;

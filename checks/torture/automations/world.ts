@@ -1,0 +1,87 @@
+/** Automations of schedules, some of whose executions run, and of events; most are above their limit, and make executions that are skipped. */
+import type pg from 'pg';
+import { newId } from '../../../packages/server/src/ids.ts';
+import type { Caller } from '../../harness/http.ts';
+import { cronOf } from './due.ts';
+import type { Schedule } from './due.ts';
+
+export const PERIOD = 5;
+export const EVENT_TYPES = ['run.completed', 'pull_request.updated'];
+const RUN = 'Write a file.\n\n```file notes.md\nwritten\n```\n';
+/** A number that shares nothing with the period: their schedules differ. */
+const RUNNING_ONE_IN = 11;
+const NOT_CATCHING_UP_ONE_IN = 10;
+
+export interface Scheduled extends Schedule {
+  id: string;
+  /** Whether its executions have a run. */
+  isRunning: boolean;
+}
+
+export interface World {
+  orgId: string;
+  scheduled: Map<string, Scheduled>;
+  /** The project of the events, and its automations. */
+  eventful: string;
+  ofEvents: string[];
+}
+
+type Call = (path: string, body: object) => Promise<Record<string, any>>; // oxlint-disable-line typescript/no-explicit-any -- answers are read by name
+
+/** `count` automations of schedules, most of them copies of what the API made: it has a bound. */
+export async function makeWorld(caller: Caller, table: pg.Client, count: number): Promise<World> {
+  const call: Call = async (path, body) => (await caller.call('POST', path, body)).body;
+  const { project } = await call('/api/projects', { name: 'Torture' });
+  const scheduled = new Map<string, Scheduled>();
+  const originals = new Map<string, string>();
+  for (let n = 0; n < count; n++) {
+    const one = {
+      residue: n % PERIOD,
+      period: PERIOD,
+      catchUp: n % NOT_CATCHING_UP_ONE_IN !== 3,
+      isRunning: n % RUNNING_ONE_IN === 4,
+    };
+    const kind = JSON.stringify(one);
+    const original = originals.get(kind);
+    const id = original ? await copy(table, original) : await make(call, project.id, one);
+    if (!original) originals.set(kind, id);
+    scheduled.set(id, { ...one, id });
+  }
+  const eventful = (await call('/api/projects', { name: 'With events' })).project.id as string;
+  const ofEvents: string[] = [];
+  for (const settings of [{ overlap: 'allow', monthlyLimitMicros: 0 }, { overlap: 'skip' }])
+    ofEvents.push(
+      (
+        await call('/api/automations', {
+          name: 'On events',
+          projectId: eventful,
+          prompt: 'Look at {{event.type}} of {{event.data.id}}.',
+          trigger: { kind: 'event', types: EVENT_TYPES },
+          ...settings,
+        })
+      ).automation.id,
+    );
+  return { orgId: project.orgId, scheduled, eventful, ofEvents };
+}
+
+async function make(call: Call, projectId: string, schedule: Omit<Scheduled, 'id'>): Promise<string> {
+  const { automation } = await call('/api/automations', {
+    name: `Torture ${cronOf(schedule)}`,
+    projectId,
+    prompt: RUN,
+    trigger: { kind: 'schedule', cron: cronOf(schedule), timeZone: 'UTC' },
+    overlap: (['skip', 'queue', 'allow'] as const)[schedule.residue % 3],
+    catchUp: schedule.catchUp,
+    ...(schedule.isRunning ? {} : { monthlyLimitMicros: 0 }),
+  });
+  return automation.id as string;
+}
+
+async function copy(table: pg.Client, original: string): Promise<string> {
+  const id = newId('aut');
+  await table.query(
+    `insert into automations select (jsonb_populate_record(a, jsonb_build_object('id', $2::text))).* from automations a where id = $1`,
+    [original, id],
+  );
+  return id;
+}
