@@ -36,8 +36,10 @@ import { reopenBenchmark } from './benchmarks/reopen.ts';
 import { repositoriesBenchmark } from './benchmarks/repositories.ts';
 import { runBenchmark } from './benchmarks/run.ts';
 import { sandboxBenchmark } from './benchmarks/sandbox.ts';
+import { schedulesBenchmark } from './benchmarks/schedules.ts';
 import { storageBenchmark } from './benchmarks/storage.ts';
 import { threadsBenchmark } from './benchmarks/threads.ts';
+import { webhooksBenchmark } from './benchmarks/webhooks.ts';
 import { workspaceBenchmark } from './benchmarks/workspace.ts';
 import type { Benchmark, Outcome } from './lib/benchmark.ts';
 import { helpOf } from '../harness/help.ts';
@@ -70,6 +72,8 @@ const BENCHMARKS: Benchmark[] = [
   storageBenchmark,
   publishBenchmark,
   eventLagBenchmark,
+  webhooksBenchmark,
+  schedulesBenchmark,
   idleStreamsBenchmark,
   readsBenchmark,
   receiptsBenchmark,

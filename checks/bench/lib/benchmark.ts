@@ -17,7 +17,17 @@ export interface Setup {
 
 export interface Row {
   what: string;
-  unit: 'ms' | 'µs' | 'requests/s' | 'events/s' | 'applies/s' | 'sandboxes/s' | 'KiB' | 'objects' | 'reads';
+  unit:
+    | 'ms'
+    | 'µs'
+    | 'requests/s'
+    | 'events/s'
+    | 'applies/s'
+    | 'deliveries/s'
+    | 'sandboxes/s'
+    | 'KiB'
+    | 'objects'
+    | 'reads';
   figures: Summary;
 }
 

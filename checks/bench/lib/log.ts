@@ -44,6 +44,17 @@ export const EVENT_TYPE = 'platform.app.updated';
  * The log of the service's database at `url`, for events of a new app; closed when the benchmark has ended.
  */
 export async function openLog(setup: Setup, service: Caller, url: string, writers: number): Promise<Log> {
+  const log = await openLogOf(setup, url, writers);
+  const before = await log.end();
+  const { app } = (await service.call('GET', await newApp(service))).body;
+  const scope: EventScope = { orgId: app.orgId as string, projectId: app.id as string, feed: 'platform' };
+  // The app's own event does not count among what is committed here.
+  await log.reaches(before + 1);
+  return { ...log, scope, commit: () => log.append(scope, EVENT_TYPE, eventData(app.id as string)) };
+}
+
+/** The same for events of any scope. */
+export async function openLogOf(setup: Setup, url: string, writers: number) {
   const database = openDatabase({ connectionString: url }, writers);
   setup.atEnd(() => database.close());
   const bus = await openBus(database.connection, newId('wrk'), pino({ level: 'silent' }));
@@ -57,17 +68,11 @@ export async function openLog(setup: Setup, service: Caller, url: string, writer
       if (Date.now() > deadline)
         throw new Error(`Not everything was published: ${await end()} of ${sequence}`);
   }
-  const before = await end();
-  const { app } = (await service.call('GET', await newApp(service))).body;
-  const scope: EventScope = { orgId: app.orgId as string, projectId: app.id as string, feed: 'platform' };
-  // The app's own event does not count among what is committed here.
-  await reaches(before + 1);
   return {
-    scope,
     pool: database.pool,
     end,
     reaches,
-    commit: () =>
-      transaction(ctx, async (tx) => appendEvent(tx, scope, EVENT_TYPE, eventData(app.id as string))),
+    append: (scope: EventScope, type: string, data: Record<string, unknown>) =>
+      transaction(ctx, async (tx) => appendEvent(tx, scope, type, data)),
   };
 }
