@@ -1,11 +1,12 @@
 import { randomUUID } from 'node:crypto';
-import { sql } from 'kysely';
+import { CompiledQuery, sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { signedIn } from '../accounts/callers.fixture.ts';
 import { startTestServer } from '../service.fixture.ts';
 import type { TestAnswer, TestServer } from '../service.fixture.ts';
 import { ok, refusal } from '../threads/threads.fixture.ts';
 import { newAutomation, newProject } from './automations.fixture.ts';
+import { listExecutions } from './store.ts';
 
 type Json = TestAnswer['body'];
 
@@ -105,6 +106,28 @@ describe('reads', () => {
       expect(await refusal(s.call('GET', `${path}/executions?${query}`))).toBe(
         `400 invalid_request /query/${query.split('=')[0]}`,
       );
+  });
+
+  test('a status that few have is found by an index, however many others there are', async () => {
+    const { db } = s.service.ctx;
+    const id = (await newPath()).split('/').at(-1)!;
+    await sql`insert into executions (org_id, id, automation_id, project_id, kind, status, overlap_key, depth, finished_at)
+      select org_id, id || n, id, project_id, 'webhook', 'completed', 'k', 1, now()
+      from automations, generate_series(1, 5000) n where id = ${id}`.execute(db);
+    await sql`analyze executions`.execute(db);
+    const statements: CompiledQuery[] = [];
+    const watched = db.withPlugin({
+      transformQuery({ node, queryId }) {
+        statements.push(db.getExecutor().compileQuery(node, queryId));
+        return node;
+      },
+      transformResult: async ({ result }) => result,
+    });
+    expect(await listExecutions(watched, { automationId: id, status: 'failed' }, null, 50)).toEqual([]);
+    const { rows } = await db.executeQuery<{ 'QUERY PLAN': string }>(
+      CompiledQuery.raw(`explain ${statements[0]!.sql}`, [...statements[0]!.parameters]),
+    );
+    expect(rows.map((row) => row['QUERY PLAN']).join('\n')).toMatch(/using executions_status/);
   });
 
   test("another automation's is not found", async () => {

@@ -81,6 +81,8 @@ create table executions (
 create unique index executions_time on executions (automation_id, scheduled_for) where scheduled_for is not null;
 create unique index executions_event on executions (automation_id, event_id) where event_id is not null;
 create index executions_list on executions (automation_id, id);
+-- Among 130,000 executions, 90 days of 60 an hour, a status that none has took 670 ms without it.
+create index executions_status on executions (automation_id, status, id);
 create index executions_open on executions (automation_id, overlap_key, id) where status in ('queued', 'running');
 create index executions_thread on executions (thread_id) where thread_id is not null;
 create index executions_rate on executions (automation_id, created_at) where kind in ('event', 'webhook') and status <> 'skipped';
