@@ -16,7 +16,7 @@ export const listEntries = read({
   name: 'audit.listEntries',
   summary: 'Read the audit log, newest first',
   description:
-    'Who did what, when and from where: sign-ins, accounts, keys, members, settings, installations, repositories, pushes, pull requests, deletions.',
+    'Who did what, when and from where: sign-ins, accounts, keys, members, settings, installations, repositories, webhooks, automations, pushes, pull requests, deletions.',
   access: { session: 'admin' },
   query: ListQuery(),
   responses: { 200: Page('entries', Entry) },
