@@ -32,10 +32,14 @@ const shown = async (one: Json): Promise<Json> =>
   (await ok(s.call('GET', `${at(one.automationId)}/executions/${one.id}`))).execution;
 const isOver = ({ status }: Json): boolean => status !== 'queued' && status !== 'running';
 const ended = (one: Json): Promise<Json> =>
-  until('the execution ends', async () => {
-    const now = await shown(one);
-    return isOver(now) ? now : null;
-  });
+  until(
+    'the execution ends',
+    async () => {
+      const now = await shown(one);
+      return isOver(now) ? now : null;
+    },
+    50_000,
+  );
 const running = (one: Json): Promise<Json> =>
   until('the execution runs', async () => {
     const now = await shown(one);
