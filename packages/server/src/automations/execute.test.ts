@@ -168,7 +168,7 @@ test('any number of jobs, also at once, begins and ends it once; a lost one is f
   expect((await shown(one)).status).toBe('completed');
 });
 
-describe('with a pull request', () => {
+describe('with a pull request', { timeout: 90_000 }, () => {
   async function newBoundProject() {
     const { repository } = await ok(
       s.call('POST', '/api/source-control/scm/repositories', {
