@@ -15,7 +15,7 @@ import type { Binding } from './cursor.ts';
 import { startDraftFeed } from './drafts.ts';
 import type { DraftFeed } from './drafts.ts';
 import type { EventFilter } from './filter.ts';
-import { limitConcurrency } from './limit.ts';
+import { limitConcurrency } from '../limit-concurrency.ts';
 import { readEvents } from './store.ts';
 import type { LogPage, Position } from './store.ts';
 import { EventStream } from './stream.ts';

@@ -90,7 +90,7 @@ export type DueDelivery = Pick<
 > &
   Pick<
     WebhookSubscriptionRow,
-    'url' | 'secret_sealed' | 'former_secret_sealed' | 'former_secret_until' | 'failing_since'
+    'url' | 'secret_sealed' | 'former_secret_sealed' | 'former_secret_until' | 'failed_attempts'
   > & {
     /** Its project is a Platform app. */
     is_withheld: boolean;
@@ -125,7 +125,7 @@ const due = (columns: string, limit: string, floor: string) => `
 
 const FIND_DUE = `
   select d.org_id, d.id, d.subscription_id, d.number, d.event_id, d.event_type, d.event, d.attempt_count, d.attempts,
-    s.url, s.secret_sealed, s.former_secret_sealed, s.former_secret_until, s.failing_since,
+    s.url, s.secret_sealed, s.former_secret_sealed, s.former_secret_until, s.failed_attempts,
     coalesce(p.kind = 'platform', false) as is_withheld, d.created_at <= now() + $1 * interval '1 millisecond' - ${EXPIRES} as is_expired,
     l.generation, now() as now
   from unnest($3::text[], $4::int[], $5::bigint[]) with ordinality as w (id, places, floor, rank)

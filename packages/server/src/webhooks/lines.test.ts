@@ -6,7 +6,7 @@ const due = (subscriptionId: string, id: string, { number = 1, isFailing = false
   id,
   number,
   attempt_count: 0,
-  failing_since: isFailing ? new Date() : null,
+  failed_attempts: isFailing ? 10 : 9,
 });
 
 /** Takes turns at `now` and begins as many attempts as were allowed, all of them due. */
@@ -54,8 +54,8 @@ test('those that fail or are slow leave room for others, and all together are bo
   begin(stuck, 0);
   expect(stuck.underWay()).toHaveLength(512);
   markAll(stuck, 1, 'slow');
-  stuck.end('slow_0', 'slow_0 0 0', { isFailing: true });
-  stuck.end('slow_1', 'slow_1 0 0', { isFailing: true });
+  stuck.end('slow_0', 'slow_0 0 0', { isAccepted: false });
+  stuck.end('slow_1', 'slow_1 0 0', { isAccepted: false });
   markAll(stuck, 3, 'well');
   const later = begin(stuck, 2_000);
   expect([...later].filter(([id]) => id.startsWith('well')).map(([, places]) => places)).toEqual([8, 8, 8]);
@@ -69,7 +69,7 @@ test('a subscription is slow until its receiver has answered', () => {
   const first = 'wh_0 0 0';
   expect(lines.underWay()).toContain(first);
   lines.answered('wh_0', first);
-  lines.end('wh_0', first, { isFailing: false });
+  lines.end('wh_0', first, { isAccepted: true });
   for (let i = 1; i < 8; i++) lines.answered('wh_0', `wh_0 0 ${i}`);
   expect(lines.take(5_000).map(({ subscriptionId }) => subscriptionId)).toEqual(['wh_0']);
 });
@@ -83,7 +83,7 @@ test('what fails fast begins at a bounded rate, all such subscriptions together'
       for (let i = 0; i < places; i++) {
         const id = `${subscriptionId} ${begun++}`;
         lines.begin(due(subscriptionId, id, { isFailing: true }), now);
-        lines.end(subscriptionId, id, { isFailing: true });
+        lines.end(subscriptionId, id, { isAccepted: false });
       }
       lines.mark(subscriptionId);
     }
@@ -99,7 +99,7 @@ test('after trouble a subscription rests, and what is idle is forgotten', () => 
   const { subscriptionId } = lines.take(0)[0]!;
   lines.begin(due(subscriptionId, 'whd_1'), 0);
   lines.forgetIdle();
-  lines.end(subscriptionId, 'whd_1', { isFailing: false });
+  lines.end(subscriptionId, 'whd_1', { isAccepted: true });
   lines.rest(subscriptionId, 500);
   expect([lines.take(499), lines.restMs(499), lines.take(500).length]).toEqual([[], 1, 1]);
   lines.forgetIdle();
@@ -116,7 +116,7 @@ test('first attempts that are done are not looked for again, until a look says t
     for (const one of found) lines.begin(one, 0);
     return wanted!.floor;
   };
-  const end = (number: number) => lines.end('wh_1', `whd_${number}`, { isFailing: false });
+  const end = (number: number) => lines.end('wh_1', `whd_${number}`, { isAccepted: true });
   expect(floor([5, 9])).toBe(0);
   expect(floor([12])).toBe(4);
   end(5);

@@ -3,10 +3,11 @@
  * the database says what is due.
  *
  * At most 8 attempts of a subscription wait for an answer. All together are bounded, and those of subscriptions that
- * fail or are slow more tightly, so that these leave room for the others. What fails fast begins at a bounded
+ * fail or are slow more tightly, so that these leave room for the others. What has failed often begins at a bounded
  * rate: 10,000 deliveries to a receiver that is down would cost what 10,000 to living ones cost.
  */
 import type { DueDelivery, Wanted } from './delivery-store.ts';
+import { LEAST_FAILED } from './settle.ts';
 
 const PLACES = 8;
 const MOST_UNDER_WAY = 1_024;
@@ -26,6 +27,7 @@ interface Line {
   isReady: boolean;
   /** By their deliveries. */
   underWay: Map<string, UnderWay>;
+  /** So many attempts have failed since the last success that its receiver may be down. */
   isFailing: boolean;
   restsUntil: number;
   /**
@@ -132,14 +134,14 @@ export class Lines {
     {
       subscription_id,
       id,
-      failing_since,
+      failed_attempts,
       ...delivery
-    }: Pick<DueDelivery, 'subscription_id' | 'id' | 'failing_since'> & Found,
+    }: Pick<DueDelivery, 'subscription_id' | 'id' | 'failed_attempts'> & Found,
     now: number,
   ): void {
     const line = this.#lines.get(subscription_id)!;
     line.underWay.set(id, { number: numberOf(delivery), began: now });
-    line.isFailing = failing_since !== null;
+    line.isFailing = failed_attempts >= LEAST_FAILED;
     this.#underWay++;
   }
 
@@ -149,10 +151,10 @@ export class Lines {
   }
 
   /** After its outcome is stored. What else is due was seen when this one was found. */
-  end(subscriptionId: string, deliveryId: string, { isFailing }: { isFailing: boolean }): void {
+  end(subscriptionId: string, deliveryId: string, { isAccepted }: { isAccepted: boolean }): void {
     const line = this.#lines.get(subscriptionId)!;
     line.underWay.delete(deliveryId);
-    line.isFailing = isFailing;
+    line.isFailing &&= !isAccepted;
     this.#underWay--;
   }
 

@@ -13,6 +13,7 @@ import type { Context } from '../context.ts';
 import { WEBHOOKS_LOCK } from '../db/advisory-locks.ts';
 import { holdLock } from '../db/hold-lock.ts';
 import type { DeliveryAttempt } from '../db/schema.ts';
+import { limitConcurrency } from '../limit-concurrency.ts';
 import { openSigningSecrets } from '../signing-secrets.ts';
 import { attempt } from './attempt.ts';
 import type { Answer } from './attempt.ts';
@@ -38,6 +39,8 @@ const TIMER_MS = 30_000;
 const TROUBLE_REST_MS = 10_000;
 /** Outcomes that are stored together. */
 const STORED_TOGETHER = 500;
+/** Failed ones are stored each by itself: so many at once, as each takes a connection of the pool. */
+const FAILURES_STORED = 4;
 
 interface Limits {
   /** For an attempt, from the look-up to the answer. */
@@ -79,6 +82,7 @@ class Sending {
   readonly #dropped = new AbortController();
   readonly #posts = new Set<Promise<void>>();
   readonly #accepted: (Accepted & { stored: PromiseWithResolvers<void> })[] = [];
+  readonly #inFailures = limitConcurrency(FAILURES_STORED);
   #isStoring = false;
   #isWoken = false;
   #wake: () => void = () => {};
@@ -144,17 +148,17 @@ class Sending {
   }
 
   #post(delivery: DueDelivery): void {
-    const { id, subscription_id: subscriptionId, failing_since: failingSince } = delivery;
+    const { id, subscription_id: subscriptionId } = delivery;
     this.#lines.begin(delivery, performance.now());
     const post = this.#send(delivery)
       .then(
-        (isFailing) => this.#lines.end(subscriptionId, id, { isFailing }),
+        (isAccepted) => this.#lines.end(subscriptionId, id, { isAccepted }),
         (err: unknown) => {
           this.#ctx.log.error(
             { err, delivery: id },
             'a delivery could not be attempted, or its outcome not stored; it comes again',
           );
-          this.#lines.end(subscriptionId, id, { isFailing: failingSince !== null });
+          this.#lines.end(subscriptionId, id, { isAccepted: false });
           this.#lines.rest(subscriptionId, performance.now() + TROUBLE_REST_MS);
         },
       )
@@ -165,7 +169,7 @@ class Sending {
     this.#posts.add(post);
   }
 
-  /** Attempts, and stores the outcome. Returns whether it failed. */
+  /** Attempts, and stores the outcome. Returns whether it was accepted. */
   async #send(delivery: DueDelivery): Promise<boolean> {
     const { secretKey, version, config } = this.#ctx;
     const began = performance.now();
@@ -200,16 +204,13 @@ class Sending {
   async #store(delivery: DueDelivery, answer: Answer, made: DeliveryAttempt): Promise<boolean> {
     if (made.error === null) {
       await this.#storeAccepted({ delivery, attempt: made });
-      return false;
+      return true;
     }
-    const nextMs = await settleFailure(this.#ctx, {
-      delivery,
-      attempt: made,
-      retryAfter: answer.retryAfter,
-    });
+    const failed = { delivery, attempt: made, retryAfter: answer.retryAfter };
+    const nextMs = await this.#inFailures(() => settleFailure(this.#ctx, failed));
     if (nextMs !== null && nextMs <= TIMER_MS)
       setTimeout(() => this.#mark(delivery.subscription_id), nextMs).unref();
-    return true;
+    return false;
   }
 
   /** Together with others that are accepted meanwhile. */

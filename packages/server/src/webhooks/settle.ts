@@ -10,7 +10,7 @@ import { eventOf } from './state.ts';
 import type { DeliveryEvent } from './state.ts';
 
 /** So many attempts have to fail, too; further ones are not counted. */
-const LEAST_FAILED = 10;
+export const LEAST_FAILED = 10;
 
 type Deps = Pick<Context, 'db' | 'bus' | 'clock' | 'config' | 'log'>;
 type Health = Pick<WebhookSubscriptionRow, 'disabled_reason' | 'failing_since' | 'failed_attempts'>;
