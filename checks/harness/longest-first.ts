@@ -8,32 +8,59 @@ import type { TestSpecification } from 'vitest/node';
 
 /** Files that take more than ten seconds in a full run, longest first. */
 const LONG = [
-  'checks/drivers/escape/suite.test.ts',
-  'packages/runner/src/tasks/agents.test.ts',
-  'checks/drivers/conformance/suite.test.ts',
-  'packages/cli/src/backup.test.ts',
-  'packages/agent/src/headrace/wires.test.ts',
   'packages/server/src/runs/restart.test.ts',
-  'packages/server/src/sync/others-commits.test.ts',
   'packages/server/src/applies/repair/repairs.test.ts',
-  'packages/server/src/sync/sync-pull-request.test.ts',
-  'packages/server/src/sync/effects.test.ts',
-  'packages/server/src/runs/model-agent.test.ts',
+  'checks/drivers/escape/suite.test.ts',
+  'packages/server/src/review-loop/both-providers.test.ts',
   'packages/server/src/workspaces/restore-faults.test.ts',
-  'packages/server/src/runs/fifty-threads.test.ts',
-  'packages/server/src/scm/github/provider.test.ts',
-  'packages/server/src/applies/repair/stages.test.ts',
+  'packages/server/src/runs/model-agent.test.ts',
+  'packages/runner/src/tasks/agents.test.ts',
+  'packages/server/src/sync/others-commits.test.ts',
   'packages/server/src/workspaces/archive-faults.test.ts',
-  'packages/server/src/scm/github/behaviour.test.ts',
-  'packages/server/src/db/embedded/embedded-postgres.test.ts',
+  'packages/server/src/applies/repair/stages.test.ts',
+  'packages/server/src/review-loop/drive-loop.test.ts',
+  'packages/server/src/sync/sync-pull-request.test.ts',
+  'packages/server/src/execs/create-exec.test.ts',
+  'packages/server/src/runs/fifty-threads.test.ts',
+  'packages/server/src/runs/runs.test.ts',
   'packages/server/src/upgrade.test.ts',
-  'packages/server/src/commits/push-commit.test.ts',
+  'packages/server/src/scm/github/provider.test.ts',
+  'packages/cli/src/backup.test.ts',
+  'packages/server/src/db/embedded/embedded-postgres.test.ts',
   'packages/server/src/workspaces/idle.test.ts',
-  'packages/server/src/workspaces/run-end-faults.test.ts',
-  'packages/server/src/approvals/approvals.test.ts',
-  'packages/server/src/scm/git-http/git-http.test.ts',
   'packages/server/src/jobs/worker.test.ts',
+  'packages/server/src/workspaces/run-end-faults.test.ts',
+  'packages/server/src/sources/repack/repack.test.ts',
+  'packages/cli/src/storage.test.ts',
+  'checks/drivers/conformance/suite.test.ts',
+  'packages/server/src/limits/limiter.test.ts',
+  'packages/server/src/applies/merge-apply.job.test.ts',
+  'packages/server/src/workspaces/surplus.test.ts',
+  'packages/server/src/builds/crash.test.ts',
+  'checks/proof/differences/hunks.test.ts',
+  'packages/server/src/review-loop/passes.test.ts',
+  'packages/server/src/builds/build-work.test.ts',
+  'packages/server/src/processes.test.ts',
+  'packages/agent/src/headrace/wires.test.ts',
+  'packages/server/src/approvals/approvals.test.ts',
+  'packages/server/src/sync/effects.test.ts',
+  'packages/server/src/events/consistent-view.test.ts',
+  'packages/server/src/applies/resolutions.test.ts',
   'packages/server/src/receipts/outside.test.ts',
+  'packages/server/src/previews/previews.test.ts',
+  'packages/server/src/scm/github/behaviour.test.ts',
+  'checks/proof/replay/replay.test.ts',
+  'packages/server/src/health/get-readiness.test.ts',
+  'packages/server/src/workspaces/repository-threads.test.ts',
+  'packages/server/src/execs/exec-faults.test.ts',
+  'packages/server/src/gateway/hostile.test.ts',
+  'packages/server/src/applies/crash.test.ts',
+  'packages/runner/src/sandbox/container/left-behind.test.ts',
+  'packages/runner/src/http/visits.test.ts',
+  'packages/server/src/threads/threads.test.ts',
+  'packages/server/src/builds/builds.test.ts',
+  'checks/proof/fuzz/fuzz.test.ts',
+  'packages/runner/src/sandbox/container/container.test.ts',
 ];
 
 export class LongestFirst extends BaseSequencer {
@@ -42,9 +69,10 @@ export class LongestFirst extends BaseSequencer {
       const place = LONG.indexOf(relative(project.config.root, moduleId).replaceAll(sep, '/'));
       return place < 0 ? LONG.length : place;
     };
-    // Files that share a process stay together: one of another kind between them would end it.
-    const order = (spec: TestSpecification) =>
-      (spec.project.config.isolate ? 0 : LONG.length + 1) + rank(spec);
-    return (await super.sort(files)).toSorted((a, b) => order(a) - order(b));
+    // Files that share a process stay together: one of another project between them would end it.
+    const sharing = ({ project }: TestSpecification) => (project.config.isolate ? '' : project.name);
+    return (await super.sort(files)).toSorted(
+      (a, b) => sharing(a).localeCompare(sharing(b)) || rank(a) - rank(b),
+    );
   }
 }
