@@ -240,7 +240,7 @@ test('writes publish operation.updated of their project and nothing else, and ar
   const send = async (method: string, path: string, body?: Json) => {
     const answer = await call(method, path, body);
     writes.push(answer);
-    return (await ok(Promise.resolve(answer))) as Json;
+    return ok(Promise.resolve(answer));
   };
   const { subscription } = await send('POST', '/api/webhooks', {
     url: 'https://hooks.example.com/',
