@@ -12,7 +12,10 @@ import type { AutomationRow, ExecutionRow } from '../db/schema.ts';
 const MOST_WAITING = 10;
 const MOST_AN_HOUR = 60;
 const DEEPEST = 3;
-/** Of so many executions by events within an hour, skipped ones leave a row: a busy project has 200 events a second. */
+/**
+ * Of so many executions by events or hooks within an hour, skipped ones are stored: a busy project has 200 events a
+ * second. Further events leave no row; further hooks, which are answered with one, leave one without their payload.
+ */
 export const FLOOD = 200;
 
 /** Executions of one key that have not ended. */
@@ -28,8 +31,8 @@ export interface Facts {
   admittedLastHour: number;
   /** The cost of its threads this month. */
   spentMicros: number;
-  /** Executions by events that are skipped at once; `FLOOD` where that many were made in the last hour. */
-  skippedEvents: number;
+  /** Executions by events and hooks that are skipped at once; `FLOOD` where that many were made in the last hour. */
+  skipped: number;
 }
 
 export interface Candidate {
@@ -68,8 +71,9 @@ export function countAdmitted(facts: Facts, { kind, key }: Candidate): void {
   if (isRated(kind)) facts.admittedLastHour++;
 }
 
-/** Counts an execution by an event that is skipped. False: there are so many that this one leaves no row. */
-export const countSkipped = (facts: Facts): boolean => facts.skippedEvents++ < FLOOD;
+/** Counts an execution that is skipped. False: there are so many that this one leaves as little as it can. */
+export const countSkipped = (facts: Facts, { kind }: Candidate): boolean =>
+  !isRated(kind) || facts.skipped++ < FLOOD;
 
 /** Others begin by a clock or a person, which bound themselves. */
 const isRated = (kind: ExecutionRow['kind']): boolean => kind === 'event' || kind === 'webhook';

@@ -139,6 +139,18 @@ describe('admission', () => {
     expect((await admitted(id, events(3))).map(wordOf)).toEqual(['queued']);
   });
 
+  test('of hundreds of hooks in an hour leaves rows without payloads', async () => {
+    const id = await newId({ overlap: 'skip' });
+    const hooks = (count: number) =>
+      Array.from({ length: count }, (): Trigger => ({ kind: 'webhook', payload: { a: 1 } }));
+    const made = [...(await admitted(id, hooks(210))), ...(await admitted(id, hooks(1)))];
+    expect(made.map(wordOf)).toEqual(['queued', ...Array<string>(210).fill('overlap')]);
+    expect(made.map(({ payload }) => payload)).toEqual([
+      ...Array<object>(201).fill({ a: 1 }),
+      ...Array<null>(10).fill(null),
+    ]);
+  });
+
   test('ends at what its threads have cost this month', async () => {
     const id = await newId({ overlap: 'allow', monthlyLimitMicros: 100 });
     const { ctx } = s.service;
@@ -159,4 +171,14 @@ describe('admission', () => {
     await setRun({ created_at: new Date(Date.UTC(now.getUTCFullYear(), now.getUTCMonth()) - 1) });
     expect(await admitOne()).toBe('queued');
   });
+});
+
+test('more executions than one statement takes are made in one transaction', async () => {
+  const id = await newId({ overlap: 'allow' });
+  const triggers = Array.from({ length: 4_200 }, (_, n) => ({
+    kind: 'schedule' as const,
+    scheduledFor: new Date(n * 60_000),
+  }));
+  const rows = await admitted(id, triggers);
+  expect(rows.map((row) => row.scheduled_for)).toEqual(triggers.map(({ scheduledFor }) => scheduledFor));
 });

@@ -101,7 +101,8 @@ function newRow(
 ): (Insertable<ExecutionsTable> & { id: string }) | null {
   const reason = skippedReason(automation, facts, candidate);
   if (reason !== null && trigger.kind === 'manual') throw isActive();
-  if (reason !== null && trigger.kind === 'event' && !countSkipped(facts)) return null;
+  const isStored = reason === null || countSkipped(facts, candidate);
+  if (!isStored && trigger.kind === 'event') return null;
   if (reason === null) countAdmitted(facts, candidate);
   const { event } = trigger;
   return {
@@ -118,7 +119,7 @@ function newRow(
     skipped_reason: reason,
     overlap_key: candidate.key,
     depth: candidate.depth,
-    payload: trigger.payload ? json(trigger.payload) : null,
+    payload: trigger.payload && isStored ? json(trigger.payload) : null,
     event: event
       ? json({ type: event.type, data: event.data, threadId: event.threadId, runId: event.runId })
       : null,
@@ -132,7 +133,7 @@ async function readFacts(tx: Tx, asked: readonly Asked[]): Promise<Map<string, F
   const facts = new Map<string, Facts>(
     asked.map(({ automation: { id } }) => [
       id,
-      { open: new Map(), admittedLastHour: 0, spentMicros: 0, skippedEvents: 0 },
+      { open: new Map(), admittedLastHour: 0, spentMicros: 0, skipped: 0 },
     ]),
   );
   const idsOf = (which: (one: Asked) => boolean): string[] => [
@@ -148,8 +149,7 @@ async function readFacts(tx: Tx, asked: readonly Asked[]): Promise<Map<string, F
   const rated = idsOf(({ trigger: { kind } }) => kind === 'event' || kind === 'webhook');
   for (const { id, admittedLastHour } of await countLastHour(tx, rated))
     facts.get(id)!.admittedLastHour = admittedLastHour;
-  const byEvents = idsOf(({ trigger: { kind } }) => kind === 'event');
-  for (const id of await findFlooded(tx, byEvents, FLOOD)) facts.get(id)!.skippedEvents = FLOOD;
+  for (const id of await findFlooded(tx, rated, FLOOD)) facts.get(id)!.skipped = FLOOD;
   // Nothing is below a limit of 0.
   const limited = idsOf(({ automation, trigger }) =>
     Boolean(automation.monthly_limit_micros && trigger.kind !== 'manual'),

@@ -133,15 +133,22 @@ export async function noteExecutions(tx: Tx, ids: readonly string[]): Promise<vo
     .execute();
 }
 
+/** A statement takes no more than 65,535 values. */
+const MOST_AT_ONCE = 2_000;
+
 /** Inserts executions; returns those that are new: each time and each event make one at most. */
 export async function insertExecutions(tx: Tx, rows: Insertable<ExecutionsTable>[]): Promise<ExecutionRow[]> {
-  if (rows.length === 0) return [];
-  return tx.db
-    .insertInto('executions')
-    .values(rows)
-    .onConflict((oc) => oc.doNothing())
-    .returningAll()
-    .execute();
+  const made: ExecutionRow[] = [];
+  for (let from = 0; from < rows.length; from += MOST_AT_ONCE)
+    made.push(
+      ...(await tx.db
+        .insertInto('executions')
+        .values(rows.slice(from, from + MOST_AT_ONCE))
+        .onConflict((oc) => oc.doNothing())
+        .returningAll()
+        .execute()),
+    );
+  return made;
 }
 
 /** Every change of an execution's status. Undefined when its status is none that the event needs. */
@@ -212,12 +219,12 @@ export async function countLastHour(
   return rows;
 }
 
-/** Automations of which events have made this many executions in the last hour. */
+/** Automations of which events or hooks have made this many executions in the last hour. */
 export async function findFlooded(tx: Tx, ids: readonly string[], flood: number): Promise<string[]> {
   if (ids.length === 0) return [];
   const { rows } = await sql<{ id: string }>`
     select a.id from unnest(${ids}::text[]) as a (id) cross join lateral (
-      select created_at from executions where automation_id = a.id and kind = 'event' order by id desc offset ${flood - 1} limit 1
+      select created_at from executions where automation_id = a.id and kind in ('event', 'webhook') order by id desc offset ${flood - 1} limit 1
     ) e where e.created_at > now() - interval '1 hour'`.execute(tx.db);
   return rows.map(({ id }) => id);
 }
