@@ -33,6 +33,12 @@ describe('a filter', () => {
     ['payload.list', 'contains', 'red', true],
     ['payload.list', 'contains', { a: 1 }, true],
     ['payload.list', 'contains', 're', false],
+    ['payload.list', 'contains', {}, false],
+    ['payload.list', 'contains', [], false],
+    ['payload.list', 'contains', { a: 2 }, false],
+    ['payload.list', 'contains', { b: undefined }, false],
+    ['payload.deep', 'in', [[{ x: 'name' }], [{ name: 'x' }]], true],
+    ['payload.deep', 'eq', { 0: { name: 'x' } }, false],
     ['payload.n', 'contains', 5, false],
     ['payload.missing', 'contains', 'x', false],
     ['payload.none', 'exists', undefined, true],
@@ -85,4 +91,21 @@ test('each fault has its path', () => {
       { ...rule, value: 'x'.repeat(10_000) },
     ]),
   ).toEqual(['/filter/0/value', '/filter/1/value', '/filter/2/value', '/filter/3/value']);
+  const long = { ...rule, value: 'x'.repeat(9_990) };
+  expect([pathsOf([long]), pathsOf([long, long, rule])]).toEqual([[], ['/filter']]);
+});
+
+test('a filter with an object of a thousand keys does not count them for each of 85,000 items', () => {
+  const value = { in: Object.fromEntries(Array.from({ length: 1_200 }, (_, n) => [n, 1])) };
+  const many = {
+    list: Array.from({ length: 85_000 }, () => ({ in: {} })),
+    map: { ...Array(30_000).fill(0) },
+  };
+  const began = performance.now();
+  const rules: FilterRule[] = [
+    { path: 'payload.list', op: 'contains', value },
+    { path: 'payload.map', op: 'in', value: Array.from({ length: 3_000 }, () => ({})) },
+  ];
+  for (const rule of rules) expect(matchesFilter([rule], { payload: many })).toBe(false);
+  expect(performance.now() - began).toBeLessThan(2_000);
 });
