@@ -255,3 +255,12 @@ test('no value changes the structure of a prompt', () => {
     { numRuns: 2000 },
   );
 });
+
+test('a payload of many values is written once, however often and wherever a prompt has it', () => {
+  let list: unknown = Array.from({ length: 100_000 }, () => 1);
+  for (let depth = 0; depth < 60; depth++) list = [list];
+  const began = performance.now();
+  const filled = fillTemplate('{{payload}}\n'.repeat(1_500), { payload: { list } });
+  expect(filled.match(/Only its first 32 KiB are here/g)).toHaveLength(2);
+  expect(performance.now() - began).toBeLessThan(2_000);
+});

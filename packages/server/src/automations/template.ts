@@ -63,18 +63,20 @@ export function fillTemplate(prompt: string, values: TemplateValues): string {
     room -= text.length;
     return text;
   };
+  const isHtml = hasHtml(prompt);
   // A large value is read once, however often the prompt has it.
   const texts = new Map<string, string>();
+  let quoted: string | undefined;
   const inline = (path: string[]): string => {
     const key = path.join('.');
     const text = texts.get(key) ?? inlineValue(valueAt(values, path));
     texts.set(key, text);
     // Nothing but `>` ends a block of HTML, such as a comment that the prompt has opened.
-    return fitting(hasHtml(prompt) ? text.replaceAll('>', '\\>') : text);
+    return fitting(isHtml ? text.replaceAll('>', '\\>') : text);
   };
   return readTemplate(prompt)
     .lines.map(({ parts, ending }) => {
-      if (isWholePayload(parts)) return fitting(quotedPayload(values.payload, prompt)) + ending;
+      if (isWholePayload(parts)) return fitting((quoted ??= quotedPayload(values.payload, prompt))) + ending;
       const filled = parts.map((part) => (typeof part === 'string' ? part : inline(part)));
       const first = parts.findIndex((part) => typeof part !== 'string');
       if (first < 0) return filled.join('') + ending;
@@ -125,12 +127,13 @@ function inlineValue(value: unknown): string {
 /** No line of JSON opens or closes a block: it begins with a bracket, a quote, a digit or a word. */
 function quotedPayload(payload: TemplateValues['payload'], prompt: string): string {
   if (!payload) return '';
-  const whole = [JSON.stringify(payload, null, 2), JSON.stringify(payload)].find(
-    (json) => Buffer.byteLength(json) <= MAX_PAYLOAD_BYTES,
-  );
-  const json = whole ?? firstBytes(JSON.stringify(payload), MAX_PAYLOAD_BYTES);
+  const fits = (json: string) => Buffer.byteLength(json) <= MAX_PAYLOAD_BYTES;
+  const compact = JSON.stringify(payload);
+  const isWhole = fits(compact);
+  const indented = isWhole ? JSON.stringify(payload, null, 2) : '';
+  const json = isWhole ? (fits(indented) ? indented : compact) : firstBytes(compact, MAX_PAYLOAD_BYTES);
   const text = hasHtml(prompt) ? json.replaceAll('>', '\\u003e') : json;
-  return `\n${IS_DATA}${whole === undefined ? IS_CUT : ''}\n\n${quotedText(text, prompt)}\n`;
+  return `\n${IS_DATA}${isWhole ? '' : IS_CUT}\n\n${quotedText(text, prompt)}\n`;
 }
 
 const hasHtml = (prompt: string): boolean => /<(?:script|pre|style|textarea|[!?])/i.test(prompt);
