@@ -82,11 +82,8 @@ async function authenticate(
   const automation = await findHook(ctx.db, id);
   const receivedAt = new Date(Date.now() + ctx.clock.offsetMs);
   const secrets = automation ? openSigningSecrets(ctx.secretKey, PURPOSE, automation, receivedAt) : [];
-  // An unknown one is compared with a secret that nobody has.
-  const known = secrets.length
-    ? secrets
-    : [keyFor(ctx.secretKey, 'hooks of unknown automations').toString('hex')];
-  if (!isAuthentic(known, { headers, bytes, receivedAt }) || !automation) throw unauthorized();
+  const decoy = keyFor(ctx.secretKey, 'hooks of unknown automations').toString('hex');
+  if (!isAuthentic(secrets, decoy, { headers, bytes, receivedAt }) || !automation) throw unauthorized();
   requireCapability(ctx.config, automation, 'automations');
   return automation;
 }
