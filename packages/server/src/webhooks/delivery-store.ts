@@ -103,9 +103,9 @@ export type DueDelivery = Pick<
 /** Deliveries end unsent when they are older. */
 const EXPIRES = `interval '7 days'`;
 
-/** Subscriptions that nothing is sent for: deleted ones, and those of organizations without the capability. */
+/** Nothing is sent for a deleted organization. One that loses the capability gets no further deliveries; these end. */
 const SENDS = `
-  join organizations o on o.id = s.org_id and o.deleted_at is null and not 'webhooks' = any(o.without)`;
+  join organizations o on o.id = s.org_id and o.deleted_at is null`;
 
 /**
  * What is due of subscription `s`, by the three indexes of pending rows; first attempts behind `floor`. `$1` is

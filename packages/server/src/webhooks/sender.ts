@@ -63,10 +63,7 @@ export function startSender(ctx: Deps, connection: PoolConfig, limits: Limits = 
   return holdLock(
     { connection, lock: WEBHOOKS_LOCK, name: 'webhooks', log: ctx.log },
     async (client, signal) => {
-      // What is pending waits as long as the capability is switched off.
-      const isOff = ctx.config.disabled.includes('webhooks');
-      const sending = isOff ? null : new Sending(ctx, client, limits).run(signal);
-      await Promise.all([sending, maintainDeliveries(ctx, signal)]);
+      await Promise.all([new Sending(ctx, client, limits).run(signal), maintainDeliveries(ctx, signal)]);
     },
   );
 }
