@@ -10,7 +10,7 @@ import type { ConsumerName, EventRow } from '../db/schema.ts';
 import { transaction } from '../db/transaction.ts';
 import type { Tx } from '../db/transaction.ts';
 import { every } from '../jobs/every.ts';
-import { moveConsumer, readAll, takePosition } from './store.ts';
+import { hasMore, moveConsumer, readAll, takePosition } from './store.ts';
 import { positionOf } from './view.ts';
 
 /** By itself, so that a lost hint costs no more; another process's death, too, is noticed by this. */
@@ -44,7 +44,10 @@ export function startConsumer(ctx: Deps, consumer: Consumer): Consuming {
       isNewer = true;
       while (isNewer && !ctx.shutdown.aborted) {
         isNewer = false;
-        while (!ctx.shutdown.aborted && (await takeBatch(ctx, consumer)) === BATCH);
+        // Most looks find nothing, and open no transaction.
+        while (!ctx.shutdown.aborted && (await hasMore(ctx.db, consumer.name))) {
+          if ((await takeBatch(ctx, consumer)) === 0) break;
+        }
       }
     },
     {

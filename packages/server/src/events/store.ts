@@ -92,6 +92,17 @@ export async function readAll(db: Db, sequence: number, since: Date, limit: numb
   return pageOf(rows);
 }
 
+const HAS_MORE = prepared<{ has_more: boolean }>(
+  'consumer_has_more',
+  'select c.sequence < s.last_sequence as has_more from log_consumers c, log_state s where c.name = $1',
+);
+
+/** Whether the log has events that a reader inside the service has not taken. */
+export async function hasMore(db: Db, name: ConsumerName): Promise<boolean> {
+  const { rows } = await db.executeQuery(HAS_MORE([name]));
+  return rows[0]!.has_more;
+}
+
 /** A reader's position, locked for its next batch; undefined where another process takes one now. */
 export const takePosition = (tx: Tx, name: ConsumerName) =>
   tx.db
