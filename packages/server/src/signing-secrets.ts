@@ -5,6 +5,9 @@
 import { randomBytes } from 'node:crypto';
 import { sql } from 'kysely';
 import type { RawBuilder } from 'kysely';
+import Type from 'typebox';
+import type { Static } from 'typebox';
+import { Body } from './http/schemas.ts';
 import { seal, unseal } from './sealing.ts';
 
 const SECRET_BYTES = 32;
@@ -41,11 +44,25 @@ export function openSigningSecrets(
     .map((sealed) => unseal(secretKey, purpose, placeOf(row), sealed));
 }
 
+const OVERLAP_SECONDS = 86_400;
+
+/** The body of a rotation. */
+export const Rotation = Body({
+  overlapSeconds: Type.Optional(
+    Type.Integer({
+      minimum: 0,
+      maximum: 604_800,
+      default: OVERLAP_SECONDS,
+      description: 'How long the former secret is valid, too.',
+    }),
+  ),
+});
+
 /** The columns after a rotation: what was former before is dropped. */
 export function rotatedSecret(
   { secret_sealed: current }: Pick<SigningSecrets, 'secret_sealed'>,
   sealed: Buffer,
-  overlapSeconds: number,
+  { overlapSeconds = OVERLAP_SECONDS }: Static<typeof Rotation>,
 ): {
   secret_sealed: Buffer;
   former_secret_sealed: Buffer | null;

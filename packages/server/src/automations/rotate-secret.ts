@@ -2,15 +2,13 @@ import Type from 'typebox';
 import { audit } from '../audit/index.ts';
 import { ApiError } from '../http/errors.ts';
 import { write } from '../http/operation.ts';
-import { Body, Ok } from '../http/schemas.ts';
-import { newSigningSecret, rotatedSecret, sealSigningSecret } from '../signing-secrets.ts';
+import { Ok } from '../http/schemas.ts';
+import { newSigningSecret, rotatedSecret, Rotation, sealSigningSecret } from '../signing-secrets.ts';
 import { loadAutomation } from './policy.ts';
 import { Automation, SecretUnavailable, SigningSecret } from './schemas.ts';
 import { PURPOSE } from './secrets.ts';
 import { saveAutomation } from './store.ts';
 import { automationView } from './view.ts';
-
-const DEFAULT_OVERLAP_SECONDS = 86_400;
 
 export const rotateSecret = write({
   name: 'automations.rotateSecret',
@@ -19,11 +17,7 @@ export const rotateSecret = write({
     'The answer has the new secret once. Until `overlapSeconds` are over, the former one is valid too; a second rotation ends the oldest.',
   access: { permissions: ['automation:update'] },
   capability: 'automations',
-  body: Body({
-    overlapSeconds: Type.Optional(
-      Type.Integer({ minimum: 0, maximum: 604_800, default: DEFAULT_OVERLAP_SECONDS }),
-    ),
-  }),
+  body: Rotation,
   responses: {
     200: Ok({
       automation: Automation,
@@ -38,8 +32,7 @@ export const rotateSecret = write({
       throw new ApiError('conflict', 'Only automations with the trigger webhook have a secret.');
     const secret = newSigningSecret();
     const sealed = sealSigningSecret(ctx.secretKey, PURPOSE, automation, secret);
-    const { overlapSeconds = DEFAULT_OVERLAP_SECONDS } = body;
-    const row = await saveAutomation(tx, automation.id, rotatedSecret(automation, sealed, overlapSeconds));
+    const row = await saveAutomation(tx, automation.id, rotatedSecret(automation, sealed, body));
     await audit(tx, call, 'automation.secret_rotated', row.id);
     const shown = { ok: true, automation: automationView(ctx, row) };
     return {

@@ -16,6 +16,7 @@ import { Client } from 'pg';
 import type { PoolConfig } from 'pg';
 import type { Context } from '../context.ts';
 import { PUBLISHER_LOCK, SECRET_KEY_LOCK } from '../db/advisory-locks.ts';
+import { Rest } from '../jobs/rest.ts';
 import { keyNumber } from '../sealing.ts';
 import { Floor } from './floor.ts';
 import { createPartitions, expireEvents } from './partitions.ts';
@@ -47,14 +48,13 @@ export class Publisher {
   readonly #unlisten: () => void;
   readonly #running: Promise<void>;
   #isHolder = false;
-  #isWoken = false;
-  #wake: () => void = () => {};
+  readonly #rest = new Rest();
 
   constructor(ctx: Deps, connection: PoolConfig) {
     this.#ctx = ctx;
     this.#connection = connection;
     this.#unlisten = ctx.bus.listen('outbox', () => {
-      if (this.#isHolder) this.#nudge();
+      if (this.#isHolder) this.#rest.wake();
     });
     this.#running = this.#run();
   }
@@ -68,7 +68,7 @@ export class Publisher {
   async stop(): Promise<void> {
     this.#stopped.abort();
     this.#unlisten();
-    this.#nudge();
+    this.#rest.wake();
     await this.#running;
   }
 
@@ -76,7 +76,7 @@ export class Publisher {
     while (!this.#isStopped()) {
       await this.#attend().catch(async (error: unknown) => {
         this.#ctx.log.warn({ err: error }, 'the publisher lost its connection');
-        await this.#rest(RIVAL_POLL_MS);
+        await this.#rest.take(RIVAL_POLL_MS);
       });
     }
   }
@@ -100,7 +100,7 @@ export class Publisher {
         SECRET_KEY_LOCK,
         keyNumber(this.#ctx.secretKey),
       ]);
-      while (!this.#isStopped() && !(await takeLock(client))) await this.#rest(RIVAL_POLL_MS);
+      while (!this.#isStopped() && !(await takeLock(client))) await this.#rest.take(RIVAL_POLL_MS);
       this.#isHolder = !this.#isStopped();
       if (this.#isHolder) await this.#publish(client);
     } finally {
@@ -134,29 +134,10 @@ export class Publisher {
       if (count > 0) this.#ctx.bus.notify('events');
       if (count === PUBLISH_BATCH) continue;
       floor.rise();
-      await this.#rest(OUTBOX_POLL_MS);
+      await this.#rest.take(OUTBOX_POLL_MS);
       const early = began + PACE_MS - performance.now();
       if (early > 0) await sleep(early);
     }
-  }
-
-  /** Until the next wake-up, at most `ms`. */
-  async #rest(ms: number): Promise<void> {
-    if (!this.#isWoken && !this.#isStopped()) {
-      await new Promise<void>((resolve) => {
-        const timer = setTimeout(resolve, ms);
-        this.#wake = () => {
-          clearTimeout(timer);
-          resolve();
-        };
-      });
-    }
-    this.#isWoken = false;
-  }
-
-  #nudge(): void {
-    this.#isWoken = true;
-    this.#wake();
   }
 
   #isStopped(): boolean {

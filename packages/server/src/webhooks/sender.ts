@@ -14,6 +14,7 @@ import { WEBHOOKS_LOCK } from '../db/advisory-locks.ts';
 import { holdLock } from '../db/hold-lock.ts';
 import type { DeliveryAttempt } from '../db/schema.ts';
 import { limitConcurrency } from '../limit-concurrency.ts';
+import { Rest } from '../jobs/rest.ts';
 import { openSigningSecrets } from '../signing-secrets.ts';
 import { attempt } from './attempt.ts';
 import type { Answer } from './attempt.ts';
@@ -84,8 +85,7 @@ class Sending {
   readonly #accepted: (Accepted & { stored: PromiseWithResolvers<void> })[] = [];
   readonly #inFailures = limitConcurrency(FAILURES_STORED);
   #isStoring = false;
-  #isWoken = false;
-  #wake: () => void = () => {};
+  readonly #rest = new Rest();
 
   constructor(ctx: Deps, client: Client, limits: Limits) {
     this.#ctx = ctx;
@@ -95,7 +95,7 @@ class Sending {
 
   async run(signal: AbortSignal): Promise<void> {
     const unlisten = this.#ctx.bus.listen('webhooks', (subscriptionId) => this.#mark(subscriptionId));
-    signal.addEventListener('abort', () => this.#nudge(), { once: true });
+    signal.addEventListener('abort', () => this.#rest.wake(), { once: true });
     try {
       await this.#client.query(SETTINGS);
       await this.#sendUntil(signal);
@@ -121,7 +121,7 @@ class Sending {
       const wanted = this.#lines.take(performance.now());
       if (wanted.length) await this.#begin(wanted);
       const now = performance.now();
-      await this.#rest(wanted.length ? 0 : Math.min(lookAt - now, this.#lines.restMs(now)));
+      await this.#rest.take(wanted.length ? 0 : Math.min(lookAt - now, this.#lines.restMs(now)));
       const early = began + PACE_MS - performance.now();
       if (early > 0) await sleep(early);
     }
@@ -164,7 +164,7 @@ class Sending {
       )
       .finally(() => {
         this.#posts.delete(post);
-        this.#nudge();
+        this.#rest.wake();
       });
     this.#posts.add(post);
   }
@@ -235,26 +235,7 @@ class Sending {
 
   #mark(subscriptionId: string): void {
     this.#lines.mark(subscriptionId);
-    this.#nudge();
-  }
-
-  /** Until the next wake-up, at most `ms`. */
-  async #rest(ms: number): Promise<void> {
-    if (!this.#isWoken && ms > 0) {
-      await new Promise<void>((resolve) => {
-        const timer = setTimeout(resolve, ms);
-        this.#wake = () => {
-          clearTimeout(timer);
-          resolve();
-        };
-      });
-    }
-    this.#isWoken = false;
-  }
-
-  #nudge(): void {
-    this.#isWoken = true;
-    this.#wake();
+    this.#rest.wake();
   }
 }
 
