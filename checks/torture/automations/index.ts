@@ -26,7 +26,8 @@ const MOVES = [
 ];
 /** Before a time: kills fall before and behind it. */
 const AHEAD_MS = 600;
-const KILL_WITHIN_MS = 1_500;
+const KILL_FROM_MS = AHEAD_MS / 2;
+const KILL_WITHIN_MS = 1_000;
 /** So far behind a time that was jumped over it has been missed; what is hardly late has not. */
 const MISSED_MS = 6_000;
 
@@ -84,7 +85,7 @@ async function goOn(setup: Setup, { clock, fleet, table, world }: Ground) {
   const storm = startStorm(setup, fleet, {
     total: moves.length,
     kills: setup.count(KILLS, 3),
-    moment: () => sleep(random.below(KILL_WITHIN_MS), undefined, { signal: setup.signal }),
+    moment: () => sleep(KILL_FROM_MS + random.below(KILL_WITHIN_MS), undefined, { signal: setup.signal }),
   });
   for (const move of moves) {
     await storm.step();
@@ -92,7 +93,7 @@ async function goOn(setup: Setup, { clock, fleet, table, world }: Ground) {
       random: random.fork(`events ${clock.now()}`),
       total: Math.ceil(events / moves.length),
       draw: (random) => ({
-        at: { orgId: world.orgId, projectId: world.eventful, feed: 'direct' },
+        at: { orgId: world.orgId, projectId: random.pick(world.eventful), feed: 'direct' },
         type: random.pick([...EVENT_TYPES, 'tool.updated']),
         data: { id: `run_${random.below(1e9)}`, status: 'completed' },
       }),

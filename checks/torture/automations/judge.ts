@@ -126,18 +126,18 @@ function note(
 /** Each event has one execution of each automation, in the log's order; those of its own threads have none. */
 export async function judgeEvents(
   table: pg.Client,
-  { ofEvents, eventful }: World,
+  { ofEvents }: World,
 ): Promise<{ events: number; failures: string[] }> {
   const failures: string[] = [];
   let events = 0;
-  for (const id of ofEvents) {
+  for (const [id, projectId] of ofEvents) {
     const { rows } = await table.query<{ event: string; executions: string[] }>(
       `select e.event_id as event, array_agg(x.id) filter (where x.id is not null) as executions
       from automations a join events e on e.project_id = $2 and e.sequence > a.after_sequence and e.type = any($3)
         left join executions x on x.automation_id = a.id and x.event_id = e.event_id
       where a.id = $1 and not exists (select from threads t where t.id = e.thread_id and t.automation_id = a.id)
       group by e.sequence, e.event_id order by e.sequence`,
-      [id, eventful, EVENT_TYPES],
+      [id, projectId, EVENT_TYPES],
     );
     events += rows.length;
     let last = '';
@@ -181,7 +181,7 @@ export async function judgeEnds(
   const failures: string[] = [];
   for (const row of rows) {
     statuses[row.status] = (statuses[row.status] ?? 0) + 1;
-    const mayRun = scheduled.get(row.automation)?.isRunning ?? ofEvents.includes(row.automation);
+    const mayRun = scheduled.get(row.automation)?.isRunning ?? ofEvents.has(row.automation);
     const isExpected = row.status === 'skipped' ? row.reason !== null : mayRun && row.status === 'completed';
     if (!isExpected) failures.push(`${row.id} ended ${row.status} (${row.reason})`);
     const parts = row.status === 'completed' ? 1 : 0;

@@ -6,6 +6,8 @@ import { cronOf } from './due.ts';
 import type { Schedule } from './due.ts';
 
 export const PERIOD = 5;
+/** Each has less than 200 events an hour: of more not all leave an execution. */
+const EVENTFUL = 6;
 export const EVENT_TYPES = ['run.completed', 'pull_request.updated'];
 const RUN = 'Write a file.\n\n```file notes.md\nwritten\n```\n';
 /** A number that shares nothing with the period: their schedules differ. */
@@ -21,9 +23,10 @@ export interface Scheduled extends Schedule {
 export interface World {
   orgId: string;
   scheduled: Map<string, Scheduled>;
-  /** The project of the events, and its automations. */
-  eventful: string;
-  ofEvents: string[];
+  /** Projects of events. */
+  eventful: string[];
+  /** The automations of events, with their projects. */
+  ofEvents: Map<string, string>;
 }
 
 type Call = (path: string, body: object) => Promise<Record<string, any>>; // oxlint-disable-line typescript/no-explicit-any -- answers are read by name
@@ -32,36 +35,45 @@ type Call = (path: string, body: object) => Promise<Record<string, any>>; // oxl
 export async function makeWorld(caller: Caller, table: pg.Client, count: number): Promise<World> {
   const call: Call = async (path, body) => (await caller.call('POST', path, body)).body;
   const { project } = await call('/api/projects', { name: 'Torture' });
+  const ofEvents = await makeOfEvents(call);
   const scheduled = new Map<string, Scheduled>();
   const originals = new Map<string, string>();
-  for (let n = 0; n < count; n++) {
-    const one = {
-      residue: n % PERIOD,
-      period: PERIOD,
-      catchUp: n % NOT_CATCHING_UP_ONE_IN !== 3,
-      isRunning: n % RUNNING_ONE_IN === 4,
-    };
-    const kind = JSON.stringify(one);
-    const original = originals.get(kind);
-    const id = original ? await copy(table, original) : await make(call, project.id, one);
-    if (!original) originals.set(kind, id);
+  const wanted = Array.from({ length: count }, (_, n) => ({
+    residue: n % PERIOD,
+    period: PERIOD,
+    catchUp: n % NOT_CATCHING_UP_ONE_IN !== 3,
+    isRunning: n % RUNNING_ONE_IN === 4,
+  }));
+  // All of them before the first copy, which the API would count.
+  for (const one of wanted)
+    if (!originals.has(JSON.stringify(one)))
+      originals.set(JSON.stringify(one), await make(call, project.id, one));
+  const taken = new Set<string>();
+  for (const one of wanted) {
+    const original = originals.get(JSON.stringify(one))!;
+    const id = taken.has(original) ? await copy(table, original) : original;
+    taken.add(id);
     scheduled.set(id, { ...one, id });
   }
-  const eventful = (await call('/api/projects', { name: 'With events' })).project.id as string;
-  const ofEvents: string[] = [];
-  for (const settings of [{ overlap: 'allow', monthlyLimitMicros: 0 }, { overlap: 'skip' }])
-    ofEvents.push(
-      (
-        await call('/api/automations', {
-          name: 'On events',
-          projectId: eventful,
-          prompt: 'Look at {{event.type}} of {{event.data.id}}.',
-          trigger: { kind: 'event', types: EVENT_TYPES },
-          ...settings,
-        })
-      ).automation.id,
-    );
-  return { orgId: project.orgId, scheduled, eventful, ofEvents };
+  return { orgId: project.orgId, scheduled, eventful: [...new Set(ofEvents.values())], ofEvents };
+}
+
+async function makeOfEvents(call: Call): Promise<World['ofEvents']> {
+  const ofEvents = new Map<string, string>();
+  for (let n = 0; n < EVENTFUL; n++) {
+    const { id } = (await call('/api/projects', { name: `With events ${n}` })).project;
+    for (const settings of [{ overlap: 'allow', monthlyLimitMicros: 0 }, { overlap: 'skip' }]) {
+      const { automation } = await call('/api/automations', {
+        name: 'On events',
+        projectId: id,
+        prompt: 'Look at {{event.type}} of {{event.data.id}}.',
+        trigger: { kind: 'event', types: EVENT_TYPES },
+        ...settings,
+      });
+      ofEvents.set(automation.id, id);
+    }
+  }
+  return ofEvents;
 }
 
 async function make(call: Call, projectId: string, schedule: Omit<Scheduled, 'id'>): Promise<string> {
