@@ -31,7 +31,7 @@ test('a subscription has eight places, and a further one when its receiver has a
   expect(begin(lines, 0).get('wh_1')).toBe(8);
   expect(lines.underWay()).toHaveLength(8);
   expect(lines.take(0)).toEqual([]);
-  lines.answered('wh_1', 'wh_1 0 3');
+  lines.answered('wh_1', 'wh_1 0 3', 10);
   expect(lines.underWay()).toHaveLength(8);
   expect(lines.take(0)).toMatchObject([{ subscriptionId: 'wh_1', places: 1 }]);
 });
@@ -62,15 +62,48 @@ test('those that fail or are slow leave room for others, and all together are bo
   expect([...later].filter(([id]) => id.startsWith('slow')).length).toBeLessThanOrEqual(2);
 });
 
+test('attempts that turn out to be slow give the places of others back, and have fewer from then on', () => {
+  const lines = new Lines();
+  const round = (now: number) => [...begin(lines, now), ...begin(lines, now), ...begin(lines, now)];
+  markAll(lines, 128, 'slow');
+  round(0);
+  markAll(lines, 2, 'well');
+  expect(lines.underWay()).toHaveLength(1_024);
+  expect(round(500)).toEqual([]);
+  expect(round(1_500)).toEqual([
+    ['well_0', 8],
+    ['well_1', 8],
+  ]);
+  const end = (ids: string[], now: number) => {
+    for (const id of ids) {
+      const subscriptionId = id.split(' ')[0]!;
+      lines.answered(subscriptionId, id, now);
+      lines.end(subscriptionId, id, { isAccepted: true });
+    }
+  };
+  const idsOf = (prefix: string) => lines.underWay().filter((id) => id.startsWith(prefix));
+  end(idsOf('well'), 1_600);
+  // They accept after 14 s each.
+  end(idsOf('slow'), 14_000);
+  markAll(lines, 128, 'slow');
+  round(14_000);
+  expect(idsOf('slow')).toHaveLength(512);
+  // One that answers soon is like the others again.
+  end(idsOf('slow_0 '), 14_900);
+  end(idsOf('slow_1 '), 14_900);
+  markAll(lines, 1, 'slow');
+  expect(round(15_500).map(([id]) => id)).toContain('slow_0');
+});
+
 test('a subscription is slow until its receiver has answered', () => {
   const lines = new Lines();
   markAll(lines, 65);
   begin(lines, 0);
   const first = 'wh_0 0 0';
   expect(lines.underWay()).toContain(first);
-  lines.answered('wh_0', first);
+  lines.answered('wh_0', first, 900);
   lines.end('wh_0', first, { isAccepted: true });
-  for (let i = 1; i < 8; i++) lines.answered('wh_0', `wh_0 0 ${i}`);
+  for (let i = 1; i < 8; i++) lines.answered('wh_0', `wh_0 0 ${i}`, 900);
   expect(lines.take(5_000).map(({ subscriptionId }) => subscriptionId)).toEqual(['wh_0']);
 });
 

@@ -2,18 +2,22 @@
  * Which subscriptions may have further attempts now. All of it is kept in memory and forgotten with the process:
  * the database says what is due.
  *
- * At most 8 attempts of a subscription wait for an answer. All together are bounded, and those of subscriptions that
- * fail or are slow more tightly, so that these leave room for the others. What has failed often begins at a bounded
+ * At most 8 attempts of a subscription wait for an answer. Those of subscriptions that fail or are slow have places of
+ * their own, and fewer: they take none of the others'. Nobody knows beforehand that a receiver is slow: when its
+ * attempts turn out to be, the places that they took are the others' again. What has failed often begins at a bounded
  * rate: 10,000 deliveries to a receiver that is down would cost what 10,000 to living ones cost.
  */
 import type { DueDelivery, Wanted } from './delivery-store.ts';
 import { LEAST_FAILED } from './settle.ts';
 
 const PLACES = 8;
-const MOST_UNDER_WAY = 1_024;
-/** Of subscriptions that fail or are slow. */
+/** Of subscriptions that neither fail nor are slow. */
+const MOST_WELL = 1_024;
+/** Of subscriptions that fail or are slow; those that turn slow may be more for the time of an attempt. */
 const MOST_SUSPECT = 512;
-/** A subscription with an attempt that takes longer is slow. */
+/** Of all. */
+const MOST_UNDER_WAY = 4_096;
+/** A subscription is slow while an attempt takes longer, and until the next answer that comes sooner. */
 const SLOW_MS = 1_000;
 /** Between two attempts of a subscription that fails; more where many of them do. */
 const FAILING_PACE_MS = 25;
@@ -29,6 +33,8 @@ interface Line {
   underWay: Map<string, UnderWay>;
   /** So many attempts have failed since the last success that its receiver may be down. */
   isFailing: boolean;
+  /** The last answer was slow. */
+  isSlow: boolean;
   restsUntil: number;
   /**
    * First attempts up to this number were seen to be done. Index entries of rows that ended stay as long as an old
@@ -74,6 +80,7 @@ export class Lines {
         isReady: true,
         underWay: new Map(),
         isFailing: false,
+        isSlow: false,
         restsUntil: 0,
         floor: 0,
         seen: 0,
@@ -84,7 +91,9 @@ export class Lines {
   take(now: number): Wanted[] {
     let free = MOST_UNDER_WAY - this.#underWay;
     const suspects = [...this.#lines.values()].filter((line) => isSuspect(line, now));
-    let freeOfSuspects = MOST_SUSPECT - suspects.reduce((sum, line) => sum + line.underWay.size, 0);
+    const ofSuspects = suspects.reduce((sum, line) => sum + line.underWay.size, 0);
+    let freeOfSuspects = MOST_SUSPECT - ofSuspects;
+    let freeOfWell = MOST_WELL - (this.#underWay - ofSuspects);
     const taken: Wanted[] = [];
     for (const [subscriptionId, line] of this.#lines) {
       if (!line.isReady || line.restsUntil > now) continue;
@@ -92,12 +101,13 @@ export class Lines {
       const places = Math.min(
         PLACES - unanswered(line),
         free,
-        suspect ? freeOfSuspects : PLACES,
+        suspect ? freeOfSuspects : freeOfWell,
         line.isFailing ? 1 : PLACES,
       );
       if (places <= 0) continue;
       free -= places;
       if (suspect) freeOfSuspects -= places;
+      else freeOfWell -= places;
       if (line.isFailing)
         line.restsUntil = now + Math.max(FAILING_PACE_MS, (1_000 * suspects.length) / FAILING_RATE);
       line.isReady = false;
@@ -145,9 +155,12 @@ export class Lines {
     this.#underWay++;
   }
 
-  /** The receiver has done its part: its place is free, and its attempt is slow no more. */
-  answered(subscriptionId: string, deliveryId: string): void {
-    this.#lines.get(subscriptionId)!.underWay.get(deliveryId)!.began = Infinity;
+  /** The receiver has done its part, soon or late: its place is free. */
+  answered(subscriptionId: string, deliveryId: string, now: number): void {
+    const line = this.#lines.get(subscriptionId)!;
+    const one = line.underWay.get(deliveryId)!;
+    line.isSlow = now - one.began > SLOW_MS;
+    one.began = Infinity;
   }
 
   /** After its outcome is stored. What else is due was seen when this one was found. */
@@ -186,8 +199,8 @@ function unanswered({ underWay }: Line): number {
   return count;
 }
 
-function isSuspect({ isFailing, underWay }: Line, now: number): boolean {
-  if (isFailing) return true;
+function isSuspect({ isFailing, isSlow, underWay }: Line, now: number): boolean {
+  if (isFailing || isSlow) return true;
   for (const { began } of underWay.values()) if (now - began > SLOW_MS) return true;
   return false;
 }

@@ -190,7 +190,7 @@ class Sending {
         signal: this.#dropped.signal,
       },
     );
-    this.#lines.answered(delivery.subscription_id, delivery.id);
+    this.#lines.answered(delivery.subscription_id, delivery.id, performance.now());
     if (this.#dropped.signal.aborted) return false;
     return this.#store(delivery, answer, {
       at: delivery.now.toISOString(),
