@@ -90,7 +90,7 @@ const digest = (text: string): string => createHash('sha256').update(text).diges
 
 const candidateOf = ({ automation, trigger }: Request): Candidate => ({
   kind: trigger.kind,
-  key: digest(trigger.key === undefined ? automation.id : `issue ${trigger.key}`),
+  key: trigger.key === undefined ? automation.id : digest(trigger.key),
   depth: trigger.depth ?? 1,
 });
 
