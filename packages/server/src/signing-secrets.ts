@@ -53,7 +53,7 @@ export const Rotation = Body({
       minimum: 0,
       maximum: 604_800,
       default: OVERLAP_SECONDS,
-      description: 'How long the former secret is valid, too.',
+      description: 'How long the old secret stays valid.',
     }),
   ),
 });

@@ -26,7 +26,7 @@ export const createAutomation = write({
   name: 'automations.createAutomation',
   summary: 'Create an automation',
   description:
-    "Begins work on a schedule, on events of its project, or on another system's hook. Each execution makes a thread whose first message is the `prompt`; its threads, messages and pull requests take no further permission. Of a hook, the answer has once the `secret` by which senders prove who they are, unless the caller gave one.",
+    'Starts work on a schedule, on events of its project, or when another system calls its hook. Each execution creates a thread whose first message is the `prompt`; its threads, messages and pull requests need no further permission. For a hook, the response contains the `secret` that senders authenticate with, once, unless the caller provides its own.',
   access: { permissions: ['automation:create'] },
   capability: 'automations',
   body: NewAutomation,

@@ -10,7 +10,7 @@ import { automationView } from './view.ts';
 export const deleteAutomation = write({
   name: 'automations.deleteAutomation',
   summary: 'Delete an automation and keep its threads',
-  description: 'Its queued executions are cancelled; a running one ends as it does.',
+  description: 'Queued executions are cancelled; running ones continue.',
   access: { permissions: ['automation:delete'] },
   capability: 'automations',
   responses: { 200: Ok({ automation: Automation }) },

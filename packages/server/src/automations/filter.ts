@@ -1,4 +1,4 @@
-/** What has to hold of a trigger's data for an execution to be made. */
+/** Rules that a trigger's data must match to create an execution. */
 import Type from 'typebox';
 import type { FilterRule } from '../db/schema.ts';
 import type { Field } from '../http/errors.ts';
@@ -23,11 +23,11 @@ export const Filter = Type.Array(
       Type.Unknown({
         examples: ['open'],
         description:
-          'Any JSON; for `in` an array, one of whose items the value equals. `contains` is for a text and a part of it, or an array and an item. `exists` takes none.',
+          'Any JSON. `in` takes an array, and one of its items must equal the value. `contains` finds a part of a string or an item of an array. `exists` takes no value.',
       }),
     ),
   }),
-  { maxItems: MAX_RULES, description: 'All have to hold.' },
+  { maxItems: MAX_RULES, description: 'All must match.' },
 );
 
 /** What the schema does not see: the paths, and whether an operator has its value. */
@@ -54,7 +54,7 @@ function valueFault(op: FilterRule['op'], value: unknown): string | undefined {
   return JSON.stringify(value).length > MAX_VALUE ? `must have at most ${MAX_VALUE} characters` : undefined;
 }
 
-/** Types count: 5 is not "5". What is missing equals nothing, so that `ne` holds. */
+/** Comparison is strict: 5 is not "5". A missing value equals nothing, so `ne` matches. */
 export function matchesFilter(filter: readonly FilterRule[], values: TemplateValues): boolean {
   const same = comparison();
   return filter.every(({ path, op, value }) => {
@@ -76,8 +76,8 @@ export function matchesFilter(filter: readonly FilterRule[], values: TemplateVal
 }
 
 /**
- * Whether two values are the same JSON. Each object's keys are counted once: a payload has 85,000 small objects, and a
- * rule an object of a thousand keys that would be counted for each of them.
+ * Whether two values are the same JSON. Each object's keys are counted once: a payload may have 85,000 small objects, and
+ * a rule an object of a thousand keys, which would be counted for each of them.
  */
 function comparison(): (a: unknown, b: unknown) => boolean {
   const counts = new Map<object, number>();

@@ -7,7 +7,7 @@ import { executionView } from './view.ts';
 
 export const getExecution = read({
   name: 'automations.getExecution',
-  summary: 'Get an execution; with waitSeconds once it has ended',
+  summary: 'Get an execution; waitSeconds waits for its end',
   access: { permissions: ['automation:read'] },
   capability: 'automations',
   query: WaitQuery,

@@ -12,7 +12,7 @@ export const previewSchedule = read({
   name: 'automations.previewSchedule',
   summary: 'Show the next times of a schedule',
   description:
-    'As an automation would run, but times may be as close as they like. An expression with no time in the next five years is 400.',
+    'The times at which an automation would run, without the minimum interval. An expression without a time in the next five years gets 400.',
   access: { permissions: ['automation:read'] },
   capability: 'automations',
   query: Body({

@@ -45,7 +45,7 @@ export const receiveHook = plain({
   name: 'automations.receiveHook',
   summary: "Receive another system's hook",
   description:
-    "Begins an execution of an automation by `webhook`. The sender proves that it knows the automation's secret: by the headers of Standard Webhooks (at most 300 s old), as `Authorization: Bearer`, or by the hex HMAC-SHA256 of the body in `Sentry-Hook-Signature`, `Linear-Signature` or `X-Hub-Signature-256`. For seven days a second hook with the same `webhook-id`, `Request-ID`, `Linear-Delivery`, `X-GitHub-Delivery` or `Idempotency-Key` (the first one present counts) has the first one's answer.",
+    "Starts an execution of an automation with the trigger `webhook`. The sender proves that it knows the automation's secret: by the headers of Standard Webhooks (at most 300 s old), as `Authorization: Bearer`, or by the hex HMAC-SHA256 of the body in `Sentry-Hook-Signature`, `Linear-Signature` or `X-Hub-Signature-256`. For seven days, another hook with the same `webhook-id`, `Request-ID`, `Linear-Delivery`, `X-GitHub-Delivery` or `Idempotency-Key` (the first one present counts) gets the answer of the first one.",
   access: 'public',
   rawBody: ['application/json'],
   bodyLimit: MAX_BODY,
@@ -57,7 +57,7 @@ export const receiveHook = plain({
       skipped: Type.Optional(
         Enum(['disabled', 'filtered', 'unmapped'] as const satisfies Skipped[], {
           description:
-            '`disabled`: the automation is. `filtered`: by its filter, or by the kind of event. `unmapped`: the payload names no issue.',
+            '`disabled`: the automation is disabled. `filtered`: its filter or the `action` of the payload excludes the hook. `unmapped`: the payload names no issue.',
         }),
       ),
     }),

@@ -14,7 +14,7 @@ export const rotateSecret = write({
   name: 'automations.rotateSecret',
   summary: 'Replace the secret of a hook',
   description:
-    'The answer has the new secret once. Until `overlapSeconds` are over, the former one is valid too; a second rotation ends the oldest.',
+    'The new secret is returned only once. Until `overlapSeconds` have passed, the old one is valid, too. A second rotation drops the oldest secret.',
   access: { permissions: ['automation:update'] },
   capability: 'automations',
   body: Rotation,

@@ -14,7 +14,7 @@ export const runAutomation = write({
   name: 'automations.runAutomation',
   summary: 'Run an automation now',
   description:
-    'Also while it is disabled, and beyond its monthly limit. With `overlap` `skip`, while an execution is open: 409 `execution_active`.',
+    'Works also while the automation is disabled or above its monthly limit. With `overlap` `skip`, while an execution is open: 409 `execution_active`.',
   access: { permissions: ['automation:run'] },
   capability: 'automations',
   body: Body({

@@ -30,7 +30,7 @@ export const EXECUTION_STATUSES = [
   'skipped',
 ] as const satisfies ExecutionRow['status'][];
 
-/** What is on the Direct feed, without the receipts of writes. */
+/** The types on the Direct feed, without the receipts of writes. */
 const TRIGGER_TYPES = EVENT_TYPES.filter(
   (type) => type !== 'operation.updated' && !type.startsWith('platform.app.'),
 );
@@ -44,13 +44,13 @@ const Prompt = Text('Tidy up what was merged yesterday.', {
   minLength: 1,
   maxLength: 20_000,
   description:
-    'The first message of each thread. `{{root.path}}` is replaced with a value of `payload`, `event`, `automation` or `execution`, on one line and at most 1,000 characters. `{{payload}}` alone on its line is the whole payload as quoted JSON. `\\{{` is a literal `{{`.',
+    'The first message of each thread. `{{root.path}}` is replaced by a value of `payload`, `event`, `automation` or `execution`, on one line and with at most 1,000 characters. `{{payload}}` alone on its line is the whole payload as quoted JSON. `\\{{` is a literal `{{`.',
 });
 export const CronExpression = Text('0 3 * * MON-FRI', {
   minLength: 1,
   maxLength: 1000,
   description:
-    'Five fields: minute, hour, day of month, month, day of week. With names, lists, ranges, steps, `?`, `L`, `W`, `#`, or `@hourly` to `@yearly`. Of two day fields, either matches.',
+    'Five fields: minute, hour, day of month, month, day of week, with names, lists, ranges, steps, `?`, `L`, `W` and `#`; or `@hourly` to `@yearly`. If both day fields are set, either one matches.',
 });
 export const TimeZone = Text('Europe/Berlin', {
   minLength: 1,
@@ -68,19 +68,19 @@ const event = {
     minItems: 1,
     maxItems: 30,
     examples: [['run.failed']],
-    description: "Types of events. Only events of the automation's own project count.",
+    description: "Event types. Only events of the automation's own project count.",
   }),
 };
 const Source = Enum(HOOK_SOURCES, {
   description:
     '`generic`: any sender. `error_tracker` and `tracker`: the payload names an issue, and the thread is about that issue.',
 });
-/** As long as what a thread shows of its issue. */
+/** The same limits as for a thread's issue. */
 const Slug = Type.Optional(Text('garden', { minLength: 1, maxLength: 128 }));
 const defaults = Type.Optional(
   Body(
     { organizationSlug: Slug, projectSlug: Slug, projectId: Slug },
-    { description: 'For what a payload does not say about its issue.' },
+    { description: 'Values for fields of the issue that a payload lacks.' },
   ),
 );
 const Secret = Type.Unsafe<string>({
@@ -90,7 +90,7 @@ const Secret = Type.Unsafe<string>({
   writeOnly: true,
   examples: ['whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw'],
   description:
-    "The sender's own secret, instead of one that the service makes. Stored encrypted and never returned.",
+    "The sender's own secret, instead of one from the service. Stored encrypted and never returned.",
 });
 
 export type NewTrigger =
@@ -122,24 +122,23 @@ const PullRequest = Enum(['none', 'draft', 'open'] as const satisfies Automation
 });
 const Overlap = Enum(['skip', 'queue', 'allow'] as const satisfies AutomationRow['overlap'][], {
   description:
-    'What happens while another execution is open, for a hook with an issue: one about the same issue. `queue`: at most ten wait.',
+    'What happens while another execution is open; for a hook with an issue, another one about the same issue. `queue`: at most ten wait.',
 });
 const CatchUp = Type.Boolean({
-  description:
-    'After a time in which the service was away: whether the newest missed time of the last 24 hours runs.',
+  description: 'Whether the newest missed time of the last 24 hours runs after the service was down.',
 });
-const SpendLimit = Nullable({ ...Micros, description: 'Micro-units of USD, for each thread.' });
+const SpendLimit = Nullable({ ...Micros, description: 'Micro-units of USD, per thread.' });
 const MonthlyLimit = Nullable({
   ...Micros,
   description:
-    'Micro-units of USD. Once the threads of a UTC month have cost as much, executions are skipped.',
+    'Micro-units of USD. Once the threads of a UTC month have cost this much, executions are skipped.',
 });
 const DisableAfterFailures = Nullable(
   Type.Integer({
     minimum: 1,
     maximum: 100,
     examples: [5],
-    description: 'So many failed executions in a row disable the automation; null: never.',
+    description: 'The number of consecutive failed executions that disables the automation; null: never.',
   }),
 );
 
@@ -192,15 +191,16 @@ export const Automation = Type.Object({
   disabled: Type.Boolean(),
   disabledReason: Nullable(
     Enum(['user', 'failures'] as const satisfies AutomationRow['disabled_reason'][], {
-      description: '`failures`: `disableAfterFailures` executions in a row have failed.',
+      description:
+        '`user`: a caller disabled it. `failures`: `disableAfterFailures` consecutive executions failed.',
     }),
   ),
   consecutiveFailures: Counter,
-  nextRunAt: Nullable({ ...Time, description: 'Of an enabled schedule: its next time.' }),
+  nextRunAt: Nullable({ ...Time, description: 'The next time of an enabled schedule.' }),
   lastExecutionAt: Nullable(Time),
   hookUrl: Nullable(
     Text(`https://headrace.example.com/api/hooks/automations/aut_${EXAMPLE_ID}`, {
-      description: 'Of `webhook`: where the other system posts.',
+      description: 'For `webhook`: the URL that the other system calls.',
     }),
   ),
   createdByUserId: Text(`sa_${EXAMPLE_ID}`),
@@ -208,12 +208,12 @@ export const Automation = Type.Object({
   updatedAt: Time,
 });
 
-/** Of an answer that shows a signing secret once. */
+/** Part of a response that shows a signing secret once. */
 export const SigningSecret = Text('whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw', {
-  description: 'Shown once. Keys of Standard Webhooks have this form.',
+  description: 'Returned only once, in the format of Standard Webhooks.',
 });
 export const SecretUnavailable = Type.Boolean({
-  description: 'True where the answer has no secret: a replay, or a secret of the caller.',
+  description: 'True if the response has no secret: it is a replay, or the caller provided the secret.',
 });
 
 const EventTypeName = Type.Unsafe<EventType>(Text('run.failed'));
@@ -234,7 +234,7 @@ export const Execution = Type.Object({
       ['overlap', 'queue_full', 'limit', 'rate', 'loop'] as const satisfies ExecutionRow['skipped_reason'][],
       {
         description:
-          '`overlap`: another one was open. `queue_full`: ten were waiting. `limit`: the monthly limit was reached. `rate`: 60 began in the last hour. `loop`: executions led to each other.',
+          '`overlap`: another one was open. `queue_full`: ten were waiting. `limit`: the monthly limit was reached. `rate`: 60 were admitted in the last hour. `loop`: the chain of automations was too long.',
       },
     ),
   ),

@@ -28,7 +28,7 @@ export const updateAutomation = write({
   name: 'automations.updateAutomation',
   summary: 'Change an automation',
   description:
-    'Changes only the given fields; `trigger` is replaced as a whole, and keeps its `kind` and, where `secret` is left out, its secret. `disabled` true cancels queued executions. `disabled` false clears `disabledReason` and `consecutiveFailures`: it begins with later times and events.',
+    'Changes only the given fields. `trigger` is replaced as a whole, but its `kind` cannot change, and an omitted `secret` is kept. `disabled: true` cancels queued executions. `disabled: false` clears `disabledReason` and `consecutiveFailures`; only later times and events count.',
   access: { permissions: ['automation:update'] },
   capability: 'automations',
   body: AutomationChange,

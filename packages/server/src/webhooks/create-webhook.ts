@@ -13,7 +13,7 @@ export const createWebhook = write({
   name: 'webhooks.createWebhook',
   summary: 'Subscribe an address to events',
   description:
-    'Each later event of the given types is delivered: those of `projectId`, or of all Direct projects and of none. Events of Platform apps never are. A delivery is a POST of the event, signed by the Standard Webhooks specification with `secret`, which is returned only once. An organization has at most 100 webhooks.',
+    'Delivers each later event of the given types: events of `projectId`, or without it all events of Direct projects and of the organization. Events of Platform apps are never delivered. A delivery is a POST of the event, signed by the Standard Webhooks specification with `secret`, which is returned only once. An organization has at most 100 webhooks.',
   access: { permissions: ['webhook:create'] },
   capability: 'webhooks',
   body: NewWebhook,

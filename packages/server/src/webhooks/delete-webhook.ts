@@ -9,7 +9,7 @@ import { subscriptionView } from './view.ts';
 export const deleteWebhook = write({
   name: 'webhooks.deleteWebhook',
   summary: 'Delete a webhook with its deliveries',
-  description: 'Nothing more is sent, also not what was due.',
+  description: 'Nothing more is sent. Pending deliveries are dropped.',
   access: { permissions: ['webhook:delete'] },
   capability: 'webhooks',
   responses: { 200: Ok({ subscription: Subscription }) },

@@ -8,7 +8,7 @@ import { subscriptionView } from './view.ts';
 export const listWebhooks = read({
   name: 'webhooks.listWebhooks',
   summary: 'List webhooks, newest first',
-  description: 'A key that is restricted to projects sees the webhooks of its projects.',
+  description: 'A key that is restricted to projects sees only the webhooks of its projects.',
   access: { permissions: ['webhook:read'] },
   capability: 'webhooks',
   query: ListQuery(),

@@ -10,7 +10,7 @@ export const redeliver = write({
   name: 'webhooks.redeliver',
   summary: 'Send a delivery again',
   description:
-    'Makes a new delivery of the same event, whatever became of the first. `redeliveryOf` is the delivery that the path names. Receivers see the same `webhook-id`. While the webhook is disabled: 409 `webhook_disabled`.',
+    'Creates a new delivery of the same event, whatever the outcome of the first one. `redeliveryOf` is the delivery in the path. Receivers see the same `webhook-id`. While the webhook is disabled: 409 `webhook_disabled`.',
   access: { permissions: ['webhook:update'] },
   capability: 'webhooks',
   body: Body({}),

@@ -10,7 +10,7 @@ export const rotateSecret = write({
   name: 'webhooks.rotateSecret',
   summary: "Replace a webhook's secret",
   description:
-    'The new secret is returned only once. Until `overlapSeconds` have passed, deliveries carry a signature by each of both secrets, the new one first. A second rotation drops the oldest secret.',
+    'The new secret is returned only once. Until `overlapSeconds` have passed, deliveries carry two signatures, the first by the new secret, the second by the old one. A second rotation drops the oldest secret.',
   access: { permissions: ['webhook:update'] },
   capability: 'webhooks',
   body: Rotation,

@@ -4,7 +4,7 @@ import type { AttemptError, WebhookDeliveryRow, WebhookSubscriptionRow } from '.
 import { EVENT_TYPES } from '../events/index.ts';
 import { Body, Counter, Enum, Id, IdInput, Nullable, Ok, Text, Time } from '../http/schemas.ts';
 
-/** The type of a test's delivery; no feed has it. */
+/** The event type of a test delivery; it is on no feed. */
 export const PING = 'webhook.ping';
 
 /** Webhooks deliver the Direct feed, which never has an app's own events. */
@@ -15,16 +15,16 @@ const Url = Type.String({
   format: 'uri',
   maxLength: 2048,
   examples: ['https://hooks.example.com/headrace'],
-  description: 'An https address of the open internet, without a user and without a fragment.',
+  description: 'An https URL with a public address, without a user and without a fragment.',
 });
 const Types = Type.Array(Enum(['*', ...new Set(DELIVERED_TYPES.map(groupOf)), ...DELIVERED_TYPES]), {
   maxItems: 30,
   examples: [['run.completed', 'thread.*']],
   description:
-    'Event types, groups of them (`run.*`: all types that are `run.` and one more word), or `*` for all. An empty list means `*`.',
+    'Event types, groups (`run.*`: all types that consist of `run.` and one more word), or `*` for all. An empty list means `*`.',
 });
 const Disabled = Type.Boolean({
-  description: 'A disabled subscription keeps its pending deliveries and sends nothing but tests.',
+  description: 'A disabled subscription keeps its pending deliveries and sends only test deliveries.',
 });
 
 export const NewWebhook = Body(
@@ -56,11 +56,14 @@ export const Subscription = Type.Object({
   disabledReason: Nullable(
     Enum(DISABLED_REASONS, {
       description:
-        '`user`: paused, new events still add deliveries. By the service, and new events add none: `gone`, the receiver answered 410; `failures`, every attempt failed for days.',
+        '`user`: paused by a caller; new events still add deliveries. The service sets the others, and new events then add none: `gone`, the receiver responded with 410; `failures`, every attempt failed for days.',
     }),
   ),
   failingSince: Nullable(
-    Type.String({ ...Time, description: 'Since then every attempt has failed; null after a success.' }),
+    Type.String({
+      ...Time,
+      description: 'The first failed attempt since the last success; null after a success.',
+    }),
   ),
   createdAt: Time,
   updatedAt: Time,
@@ -107,7 +110,7 @@ const Attempt = Type.Object({
   error: Nullable(
     Enum(ATTEMPT_ERRORS, {
       description:
-        'Null: the receiver accepted the delivery. `status`: it answered neither 2xx nor a redirect. `address_refused`: its name leads to an address that is not of the open internet.',
+        'Null: the receiver accepted the delivery. `status`: its response was neither 2xx nor a redirect. `address_refused`: its name resolves to an address that is not public.',
     }),
   ),
   response: Nullable(
@@ -124,12 +127,12 @@ export const Delivery = Type.Object({
   projectId: Nullable(Id('prj')),
   status: Enum(DELIVERY_STATUSES),
   attemptCount: Counter,
-  attempts: Type.Array(Attempt, { description: 'The last ten, the oldest first.' }),
+  attempts: Type.Array(Attempt, { description: 'The last ten, oldest first.' }),
   nextAttemptAt: Nullable(Time),
   errorCode: Nullable(
     Enum(ERROR_CODES, {
       description:
-        'Why it failed. `exhausted`: the last attempt failed. `gone`: the receiver answered 410. `expired`: it was pending for seven days. `overflow`: more than 100,000 were pending, and it was the oldest.',
+        'Why it failed. `exhausted`: the last attempt failed. `gone`: the receiver responded with 410. `expired`: it was pending for seven days. `overflow`: more than 100,000 were pending, and it was the oldest.',
     }),
   ),
   redeliveryOf: Nullable(Id('whd')),

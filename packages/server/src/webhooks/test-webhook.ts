@@ -10,7 +10,7 @@ export const testWebhook = write({
   name: 'webhooks.testWebhook',
   summary: 'Send a test delivery',
   description:
-    "Of the type `webhook.ping`, with the webhook's id as `data`; no feed has this event. It is sent also while the webhook is disabled, and is retried like any delivery.",
+    "Sends an event of type `webhook.ping` with the webhook's id in `data`; it is on no feed. It is also sent while the webhook is disabled, and is retried like any delivery.",
   access: { permissions: ['webhook:update'] },
   capability: 'webhooks',
   body: Body({}),

@@ -16,7 +16,7 @@ export const updateWebhook = write({
   name: 'webhooks.updateWebhook',
   summary: 'Change, pause or resume a webhook',
   description:
-    'Changes only the given fields. A new `url` applies from the next attempt, new `types` to later events. `disabled: true` pauses: pending deliveries stay, and new events add further ones. `disabled: false` resumes, also what the service disabled: what is due is sent at once, the oldest first. Events from the time in which the service had disabled it are not delivered.',
+    'Changes only the given fields. A new `url` applies from the next attempt, new `types` to later events. `disabled: true` pauses: pending deliveries stay, and new events add more. `disabled: false` resumes, also if the service disabled the webhook: due deliveries are sent at once, oldest first. Events that were published while the service had it disabled are not delivered.',
   access: { permissions: ['webhook:update'] },
   capability: 'webhooks',
   body: WebhookChange,
