@@ -1,4 +1,5 @@
 import fc from 'fast-check';
+import { sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { ExecutionRow } from '../db/schema.ts';
 import { transaction } from '../db/transaction.ts';
@@ -181,4 +182,16 @@ test('more executions than one statement takes are made in one transaction', asy
   }));
   const rows = await admitted(id, triggers);
   expect(rows.map((row) => row.scheduled_for)).toEqual(triggers.map(({ scheduledFor }) => scheduledFor));
+});
+
+test('no execution ends before it was made, whatever began first', async () => {
+  const id = await newId({});
+  const [made, ended] = await transaction(s.service.ctx, async (tx) => {
+    await sql`select now()`.execute(tx.db);
+    const rows = await admitted(id, [{ kind: 'schedule' }, { kind: 'schedule' }]);
+    return [rows, await moveExecution(tx, rows[0]!.id, 'cancel')];
+  });
+  const [first, skipped] = made;
+  expect(ended!.finished_at!.getTime()).toBeGreaterThanOrEqual(first!.created_at.getTime());
+  expect(skipped!.finished_at).toEqual(skipped!.created_at);
 });

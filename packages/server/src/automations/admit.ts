@@ -1,5 +1,6 @@
 /** New executions: which are admitted, their rows, events and jobs. */
 import { createHash } from 'node:crypto';
+import { sql } from 'kysely';
 import type { Insertable } from 'kysely';
 import { json } from '../db/schema.ts';
 import type {
@@ -124,7 +125,7 @@ function newRow(
       ? json({ type: event.type, data: event.data, threadId: event.threadId, runId: event.runId })
       : null,
     mapped: trigger.mapped ? json(trigger.mapped) : null,
-    ...(reason === null ? {} : { finished_at: new Date() }),
+    ...(reason === null ? {} : { finished_at: sql<Date>`now()` }),
   };
 }
 

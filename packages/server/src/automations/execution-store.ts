@@ -128,7 +128,7 @@ export async function noteExecutions(tx: Tx, ids: readonly string[]): Promise<vo
   if (ids.length === 0) return;
   await tx.db
     .updateTable('automations')
-    .set({ last_execution_at: sql<Date>`now()` })
+    .set({ last_execution_at: sql<Date>`greatest(now(), last_execution_at)` })
     .where(sql<boolean>`id = any(${ids}::text[])`)
     .execute();
 }
@@ -151,6 +151,9 @@ export async function insertExecutions(tx: Tx, rows: Insertable<ExecutionsTable>
   return made;
 }
 
+/** The time of this statement: the transaction may have begun before the execution was made, and waited for its lock. */
+const clockNow = sql<Date>`clock_timestamp()`;
+
 /** Every change of an execution's status. Undefined when its status is none that the event needs. */
 export async function moveExecution(
   tx: Tx,
@@ -162,7 +165,7 @@ export async function moveExecution(
   const isOver = !(OPEN as readonly string[]).includes(to);
   return tx.db
     .updateTable('executions')
-    .set({ ...change, status: to, [isOver ? 'finished_at' : 'started_at']: sql<Date>`now()` })
+    .set({ ...change, status: to, [isOver ? 'finished_at' : 'started_at']: clockNow })
     .where('id', '=', id)
     .where(hasStatus('executions', from))
     .returningAll()
@@ -173,7 +176,7 @@ export async function moveExecution(
 export async function cancelQueuedRows(tx: Tx, automationId: string): Promise<ExecutionRow[]> {
   const rows = await tx.db
     .updateTable('executions')
-    .set({ status: executionChange('cancel').to, finished_at: sql<Date>`now()` })
+    .set({ status: executionChange('cancel').to, finished_at: clockNow })
     .where('automation_id', '=', automationId)
     .where(queuedExecutions)
     .returningAll()
