@@ -1,4 +1,3 @@
-import { sql } from 'kysely';
 import { audit, serviceOf } from '../audit/index.ts';
 import type { ExecutionRow } from '../db/schema.ts';
 import type { Tx } from '../db/transaction.ts';
@@ -7,6 +6,7 @@ import { cancelQueued } from './cancel-queued.ts';
 import { enqueueExecutions } from './enqueue.ts';
 import { findNext, moveExecution, writeAutomation } from './execution-store.ts';
 import type { LockedAutomation, LockedExecution } from './execution-store.ts';
+import { touched } from './store.ts';
 
 export interface End {
   event: 'complete' | 'fail' | 'refuse' | 'cancel';
@@ -49,7 +49,7 @@ async function countOutcome(tx: Tx, locked: LockedAutomation, status: ExecutionR
     automation.deleted_at === null;
   await writeAutomation(tx, automation.id, {
     consecutive_failures: failures,
-    ...(isEnough ? { disabled_reason: 'failures', next_run_at: null, updated_at: sql<Date>`now()` } : {}),
+    ...(isEnough && { disabled_reason: 'failures', next_run_at: null, updated_at: touched }),
   });
   if (!isEnough) return;
   await audit(tx, serviceOf(automation.org_id), 'automation.disabled', automation.id);

@@ -19,6 +19,9 @@ export async function insertAutomation(tx: Tx, row: Insertable<AutomationsTable>
   return tx.db.insertInto('automations').values(row).returningAll().executeTakeFirstOrThrow();
 }
 
+/** When a change is made: later than the one before. */
+export const touched = sql<Date>`greatest(now(), updated_at + interval '1 millisecond')`;
+
 /** Writes columns as a change that a caller made: `updated_at` moves. */
 export async function saveAutomation(
   tx: Tx,
@@ -27,7 +30,7 @@ export async function saveAutomation(
 ): Promise<AutomationRow> {
   return tx.db
     .updateTable('automations')
-    .set({ ...columns, updated_at: sql<Date>`greatest(now(), updated_at + interval '1 millisecond')` })
+    .set({ ...columns, updated_at: touched })
     .where('id', '=', id)
     .returningAll()
     .executeTakeFirstOrThrow();

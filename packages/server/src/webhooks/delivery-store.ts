@@ -19,6 +19,7 @@ import { newId } from '../ids.ts';
 import type { Subscriber } from './match.ts';
 import { deliveryChange } from './state.ts';
 import type { DeliveryEvent } from './state.ts';
+import type { SubscriptionChange } from './store.ts';
 
 /** Rows of one statement. */
 const BATCH = 2_000;
@@ -327,7 +328,10 @@ export const lockSubscription = (tx: Tx, id: string) =>
     .forNoKeyUpdate()
     .executeTakeFirst();
 
-type Health = Pick<WebhookSubscriptionRow, 'disabled_reason' | 'failing_since' | 'failed_attempts'>;
+type Health = Pick<
+  SubscriptionChange,
+  'disabled_reason' | 'failing_since' | 'failed_attempts' | 'updated_at'
+>;
 
 export async function saveHealth(tx: Tx, id: string, health: Health): Promise<void> {
   await tx.db.updateTable('webhook_subscriptions').set(health).where('id', '=', id).execute();

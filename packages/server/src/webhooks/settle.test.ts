@@ -40,6 +40,18 @@ test('an outcome is stored once: a row that has changed since is left alone', as
   expect(await s.subscription(id)).toMatchObject({ failed_attempts: 1 });
 });
 
+test('a subscription that is disabled has changed, one that fails has not', async () => {
+  const { id, delivery } = await pending();
+  const { updated_at: made } = await s.subscription(id);
+  await settleFailure(s.ctx, { delivery, attempt, retryAfter: null });
+  expect(await s.subscription(id)).toMatchObject({ updated_at: made, failed_attempts: 1 });
+  const again = { ...delivery, attempt_count: 1 };
+  await settleFailure(s.ctx, { delivery: again, attempt: { ...attempt, statusCode: 410 }, retryAfter: null });
+  const { updated_at: changed, disabled_reason: reason } = await s.subscription(id);
+  expect(reason).toBe('gone');
+  expect(changed.getTime()).toBeGreaterThan(made.getTime());
+});
+
 test('the last ten attempts are kept', async () => {
   const { id, delivery } = await pending();
   const before = Array.from({ length: 10 }, (_, n) => ({ ...attempt, durationMs: n }));

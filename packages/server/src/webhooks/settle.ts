@@ -8,6 +8,7 @@ import type { Attempted } from './delivery-store.ts';
 import { retryAfterMs } from './retry.ts';
 import { eventOf } from './state.ts';
 import type { DeliveryEvent } from './state.ts';
+import { touched } from './store.ts';
 
 /** So many attempts have to fail, too; further ones are not counted. */
 export const LEAST_FAILED = 10;
@@ -38,8 +39,13 @@ export async function settleFailure(
     if (!isSettled || !subscription) return null;
     const now = new Date(subscription.now.getTime() + ctx.clock.offsetMs);
     const health = healthAfter(subscription, event, { now, disableAfterSeconds });
-    if (health) await saveHealth(tx, delivery.subscription_id, health);
-    if (health && health.disabled_reason !== subscription.disabled_reason) {
+    const isDisabled = health !== null && health.disabled_reason !== subscription.disabled_reason;
+    if (health)
+      await saveHealth(tx, delivery.subscription_id, {
+        ...health,
+        ...(isDisabled && { updated_at: touched }),
+      });
+    if (isDisabled) {
       const { org_id: orgId } = subscription;
       await audit(tx, serviceOf(orgId), 'webhook.disabled', delivery.subscription_id);
       const what = { orgId, webhook: delivery.subscription_id, reason: health.disabled_reason };

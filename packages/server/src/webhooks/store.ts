@@ -15,7 +15,8 @@ import { PURPOSE } from './secrets.ts';
 type SubscriptionsTable = Database['webhook_subscriptions'];
 export type SubscriptionChange = Updateable<SubscriptionsTable>;
 
-const touched = sql<Date>`greatest(now(), updated_at + interval '1 millisecond')`;
+/** When a change is made: later than the one before. */
+export const touched = sql<Date>`greatest(now(), updated_at + interval '1 millisecond')`;
 
 export async function insertSubscription(
   tx: Tx,
