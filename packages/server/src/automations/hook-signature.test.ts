@@ -65,6 +65,8 @@ describe('authentic', () => {
     ['a signature without an id', signed({ id: '' })],
     ['a time that is none', { ...signed(), 'webhook-timestamp': `${seconds()}.0` }],
     ['an empty bearer', { authorization: 'Bearer ' }],
+    ['what is compared where there is no secret', { authorization: 'Bearer a decoy' }, []],
+    ['what is compared where there is one', { authorization: 'Bearer a decoy' }],
     ['a longer bearer', { authorization: `Bearer ${secret}x` }],
     ['another scheme', { authorization: `Basic ${secret}` }],
     ['the bytes of the secret as a bearer', { authorization: `Bearer ${secret.slice(6)}` }],

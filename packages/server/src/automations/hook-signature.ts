@@ -16,15 +16,12 @@ interface Received {
   receivedAt: Date;
 }
 
-/** `decoy`: a secret that nobody has. An automation has two during a rotation; the time does not say how many there are. */
+/** `decoy` is compared in place of secrets that are not there: the time does not say how many there are. It proves nothing. */
 export function isAuthentic(secrets: readonly string[], decoy: string, received: Received): boolean {
-  const found = [...secrets, decoy, decoy]
-    .slice(0, MOST_SECRETS)
-    .flatMap((secret) => [
-      isSigned(secret, received),
-      isBearer(secret, received),
-      hasBodyMac(secret, received),
-    ]);
+  const found = [...secrets, decoy, decoy].slice(0, MOST_SECRETS).map((secret, n) => {
+    const ways = [isSigned(secret, received), isBearer(secret, received), hasBodyMac(secret, received)];
+    return ways.some(Boolean) && n < secrets.length;
+  });
   return found.some(Boolean);
 }
 
