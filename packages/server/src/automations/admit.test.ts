@@ -147,7 +147,7 @@ describe('admission', () => {
     const made = [...(await admitted(id, hooks(210))), ...(await admitted(id, hooks(1)))];
     expect(made.map(wordOf)).toEqual(['queued', ...Array<string>(210).fill('overlap')]);
     expect(made.map(({ payload }) => payload)).toEqual([
-      ...Array<object>(201).fill({ a: 1 }),
+      ...Array.from({ length: 201 }, () => ({ a: 1 })),
       ...Array<null>(10).fill(null),
     ]);
   });

@@ -98,7 +98,7 @@ function comparison(): (a: unknown, b: unknown) => boolean {
     return (
       countOf(a) === countOf(b) &&
       Object.entries(a).every(
-        ([key, member]) => Object.hasOwn(b, key) && same(member, (b as typeof a)[key as never]),
+        ([key, member]) => Object.hasOwn(b, key) && same(member, (b as Record<string, unknown>)[key]),
       )
     );
   };
