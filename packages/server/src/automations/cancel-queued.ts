@@ -1,6 +1,6 @@
 import type { Tx } from '../db/transaction.ts';
 import { publishExecution } from './admit.ts';
-import { cancelQueuedRows } from './execution-store.ts';
+import { cancelRows } from './execution-store.ts';
 import type { LockedAutomation } from './execution-store.ts';
 
 /** Cancels the queued executions of a locked automation that is disabled or deleted: `automation.execution.updated` each. */
@@ -8,5 +8,5 @@ export async function cancelQueued(
   tx: Tx,
   { automation, scope }: Pick<LockedAutomation, 'scope'> & { automation: { id: string } },
 ): Promise<void> {
-  for (const row of await cancelQueuedRows(tx, automation.id)) publishExecution(tx, scope, row);
+  for (const row of await cancelRows(tx, automation.id, 'queued')) publishExecution(tx, scope, row);
 }

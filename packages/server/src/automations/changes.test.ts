@@ -4,12 +4,14 @@ import { sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { newAccount, signedIn, tenant } from '../accounts/callers.fixture.ts';
 import type { AutomationRow } from '../db/schema.ts';
+import { transaction } from '../db/transaction.ts';
 import { takeBatch } from '../events/index.ts';
 import { startTestServer } from '../service.fixture.ts';
 import type { TestAnswer, TestServer } from '../service.fixture.ts';
 import { openSigningSecrets } from '../signing-secrets.ts';
 import { ok, refusal, until } from '../threads/threads.fixture.ts';
 import { automationNow, newAutomation, newProject, REFUSED, YEARLY } from './automations.fixture.ts';
+import { moveExecution } from './execution-store.ts';
 import { PURPOSE } from './secrets.ts';
 
 type Json = TestAnswer['body'];
@@ -22,6 +24,7 @@ beforeAll(async () => {
 });
 afterAll(() => s?.close());
 
+const P = '/api/platform/v1';
 const HOOK = { trigger: { kind: 'webhook' } };
 const at = (id: string, path = '') => `/api/automations/${id}${path}`;
 const patch = (id: string, body: Json) => s.call('PATCH', at(id), body);
@@ -303,6 +306,23 @@ describe('the deletion of a project and of an organization', () => {
         select event_id as id, data from outbox union select event_id, data from events
       ) e where data ->> 'id' = ${id}`.execute(s.service.ctx.db);
     expect(rows[0]!.statuses).toEqual(['queued', 'cancelled']);
+  });
+
+  test('of an app: what runs is cancelled with its thread, before the app is gone', async () => {
+    const app = (await ok(s.call('POST', `${P}/apps`, { name: 'App' }))).app.id;
+    const { automation } = await newAutomation(s, app);
+    const { id } = await run(automation.id);
+    const { ctx } = s.service;
+    await transaction(ctx, (tx) => moveExecution(tx, id, 'begin'));
+    await ok(s.call('DELETE', `${P}/apps/${app}`));
+    await ok(s.call('GET', `${P}/events?types=platform.app.deleted&waitSeconds=10`));
+    const types = 'types=platform.app.deleted,automation.execution.updated';
+    const { events } = await ok(s.call('GET', `${P}/events?${types}`));
+    const last = events.filter((one: Json) => one.projectId === app).slice(-2);
+    expect(last.map(({ type, data }: Json) => [type, data.id, data.status])).toEqual([
+      ['automation.execution.updated', id, 'cancelled'],
+      ['platform.app.deleted', app, undefined],
+    ]);
   });
 
   test('no secret outlives its organization', async () => {

@@ -172,13 +172,17 @@ export async function moveExecution(
     .executeTakeFirst();
 }
 
-/** Cancels the queued executions of a locked automation. */
-export async function cancelQueuedRows(tx: Tx, automationId: string): Promise<ExecutionRow[]> {
+/** Cancels the queued executions of a locked automation, or all that are open. */
+export async function cancelRows(
+  tx: Tx,
+  automationId: string,
+  which: 'queued' | 'open',
+): Promise<ExecutionRow[]> {
   const rows = await tx.db
     .updateTable('executions')
     .set({ status: executionChange('cancel').to, finished_at: clockNow })
     .where('automation_id', '=', automationId)
-    .where(queuedExecutions)
+    .where(which === 'open' ? openExecutions : queuedExecutions)
     .returningAll()
     .execute();
   return rows.sort((a, b) => (a.id < b.id ? -1 : 1));

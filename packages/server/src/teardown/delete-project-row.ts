@@ -28,8 +28,8 @@ export async function deleteProjectRow(
       'build_busy',
       'A build of this app still has a sandbox. Cancel the build and retry once it has ended.',
     );
-  await endAutomationsOf(tx, { ...scopeOf(project), projectId: project.id });
   await cancelProjectWork(tx, project);
+  await endAutomationsOf(tx, { ...scopeOf(project), projectId: project.id });
   await endSubscriptionsOf(tx, project.id);
   await expireObjects(tx, project.id, graceSeconds);
   return markProjectDeleted(tx, project.id);
