@@ -74,14 +74,24 @@ const DIED = {
   message: 'The service could not go on with the execution after several attempts.',
 } as const;
 
-/** The job failed too often: the execution ends, so that others have their turn. */
+/** For so long a queued execution waits for what is away: workers, or the database. */
+const WAITS_MS = 3_600_000;
+
+/**
+ * The job failed too often: the execution ends, so that others have their turn. One that could not begin because a part
+ * of the service is away waits: a reconciler adds another job.
+ */
 export async function executionDied(
   ctx: Context,
   { executionId }: ExecuteJob['payload'],
   error: unknown,
 ): Promise<void> {
   const row = await findExecution(ctx.db, executionId);
-  if (row?.status === 'queued') return refuseExecution(ctx, row, error instanceof ApiError ? error : DIED);
+  if (row?.status === 'queued') {
+    const isAway = error instanceof ApiError && error.status === 503;
+    if (isAway && Date.now() - row.created_at.getTime() < WAITS_MS) return;
+    return refuseExecution(ctx, row, error instanceof ApiError ? error : DIED);
+  }
   if (row?.status !== 'running') return;
   const end = await findEnd(ctx, row);
   if (!end) return;

@@ -2,10 +2,12 @@ import { randomUUID } from 'node:crypto';
 import { CompiledQuery, sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { signedIn } from '../accounts/callers.fixture.ts';
+import { ApiError } from '../http/errors.ts';
 import { startTestServer } from '../service.fixture.ts';
 import type { TestAnswer, TestServer } from '../service.fixture.ts';
 import { ok, refusal } from '../threads/threads.fixture.ts';
 import { newAutomation, newProject } from './automations.fixture.ts';
+import { executionDied } from './execute.job.ts';
 import { listExecutions } from './store.ts';
 
 type Json = TestAnswer['body'];
@@ -85,6 +87,24 @@ test('one that waits for its turn counts in the state of the deployment, also wi
     s.service.ctx.db,
   );
   expect(await waiting()).toBe(before + 1);
+});
+
+test('one that cannot begin waits for workers for an hour; another fault fails it at once', async () => {
+  const { ctx } = s.service;
+  const path = await newPath();
+  const away = new ApiError('source_workspace_unavailable', 'No worker.');
+  const after = async (error: Error, ageMinutes: number) => {
+    const { id } = await ran(path);
+    await sql`update executions set created_at = now() - ${ageMinutes} * interval '1 minute' where id = ${id}`.execute(
+      ctx.db,
+    );
+    await executionDied(ctx, { executionId: id }, error);
+    const { execution } = await ok(s.call('GET', `${path}/executions/${id}`));
+    return [execution.status, execution.error?.code];
+  };
+  expect(await after(away, 59)).toEqual(['queued', undefined]);
+  expect(await after(away, 61)).toEqual(['failed', 'source_workspace_unavailable']);
+  expect(await after(new Error('broken'), 0)).toEqual(['failed', 'unavailable']);
 });
 
 describe('reads', () => {
