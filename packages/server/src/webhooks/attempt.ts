@@ -1,7 +1,6 @@
 /**
- * One attempt: a POST on a connection of its own. The name is looked up here, every address that it has is judged,
- * and the connection goes to one of these: what the name leads to afterwards does not matter. A kept connection
- * would lead to an address of an earlier look-up.
+ * One attempt: a POST on a connection of its own. It looks the name up, checks every address, and connects to one of
+ * them, so DNS rebinding has no effect. A reused connection would go to an address of an earlier look-up.
  */
 import { Agent as HttpAgent, request as httpRequest } from 'node:http';
 import type { ClientRequest, IncomingMessage } from 'node:http';
@@ -14,17 +13,17 @@ import { clean } from '../db/clean-text.ts';
 import type { AttemptError } from '../db/schema.ts';
 import type { Resolve } from './resolve.ts';
 
-/** How much of an answer is read; then the connection is dropped. */
+/** How much of a response is read; then the connection is dropped. */
 const MAX_RESPONSE = 1_024;
-/** Interim answers (100, 103) cost the receiver nothing, and a final one may never come. */
+/** A bound on interim responses (100, 103): they are cheap to send, and a final one may never come. */
 const MAX_INTERIM = 8;
 const REDIRECTS = new Set([301, 302, 303, 307, 308]);
 
-/** Of several addresses the next one is tried after a second: a receiver may be far. */
+/** With several addresses, the next one is tried after a second: a receiver may be far away. */
 const EACH_ALONE = { keepAlive: false, maxSockets: Infinity, autoSelectFamilyAttemptTimeout: 1_000 };
 const AGENTS = {
   'http:': new HttpAgent(EACH_ALONE),
-  // It keeps sessions of TLS, by host, so that a further connection costs less.
+  // It keeps TLS sessions by host, which makes handshakes cheaper.
   'https:': new HttpsAgent({ ...EACH_ALONE, maxCachedSessions: 500 }),
 };
 
@@ -35,20 +34,20 @@ export interface Posted {
 }
 
 export interface Answer {
-  /** Null without an answer. */
+  /** Null without a response. */
   statusCode: number | null;
   /** Null: the receiver accepted. */
   error: AttemptError | null;
-  /** The first bytes of the answer, as text; null without one. */
+  /** The first bytes of the response, as text; null without one. */
   response: string | null;
   retryAfter: string | null;
 }
 
 export interface AttemptOptions {
   resolve: Resolve;
-  /** Receivers may have private addresses, and speak http. */
+  /** Allows receivers with private addresses, and http. */
   allowPrivate: boolean;
-  /** For everything: look-up, connection, request and answer. */
+  /** The limit for look-up, connection, request and response together. */
   timeoutMs: number;
   /** Drops the attempt. */
   signal: AbortSignal;
@@ -61,7 +60,7 @@ const failed = (error: AttemptError): Answer => ({
   retryAfter: null,
 });
 
-/** Never throws: whatever happens is an answer. Once there is a status, it alone decides. */
+/** Never throws: every fault is an outcome. Once the status has arrived, it alone decides. */
 export async function attempt(posted: Posted, options: AttemptOptions): Promise<Answer> {
   const url = new URL(posted.url);
   const isSecure = url.protocol === 'https:';
@@ -86,7 +85,7 @@ export async function attempt(posted: Posted, options: AttemptOptions): Promise<
   return (line as Line | null)?.close(answer) ?? answer;
 }
 
-/** All addresses of a host; throws unless each is of the open internet, or private ones are allowed. */
+/** All addresses of a host; throws unless each is public, or private ones are allowed. */
 async function addressesOf(
   hostname: string,
   { resolve, allowPrivate }: AttemptOptions,
@@ -99,7 +98,7 @@ async function addressesOf(
   return addresses;
 }
 
-/** A name has been looked up already: a connection goes to one of these addresses. */
+/** A look-up that returns only the checked addresses. */
 const pinned =
   (addresses: LookupAddress[]): LookupFunction =>
   (_hostname, options, callback) => {
@@ -107,11 +106,11 @@ const pinned =
     else callback(null, addresses[0]!.address, addresses[0]!.family);
   };
 
-/** A request under way, and what has come of its answer. */
+/** A request in flight, and what has arrived of its response. */
 class Line {
   readonly #request: ClientRequest;
   readonly #end: (answer: Answer) => void;
-  /** While this is true, what goes wrong goes wrong between connection and encryption. */
+  /** True between connection and encryption: an error is then a TLS error. */
   #isShakingHands = false;
   #interim = 0;
   #answer: IncomingMessage | null = null;
@@ -140,13 +139,13 @@ class Line {
         if (++this.#interim > MAX_INTERIM) this.#done();
       })
       .on('error', (error: NodeJS.ErrnoException) => this.#done(error))
-      // After a switch of protocols, too.
+      // Also after a switch of protocols.
       .on('close', () => this.#done())
       .on('response', (answer) => this.#readAnswer(answer));
     this.#request.end(body);
   }
 
-  /** Drops the connection. Returns what was answered, where anything was; else `otherwise`. */
+  /** Drops the connection. Returns the response so far, or `otherwise` without one. */
   close(otherwise: Answer): Answer {
     this.#request.destroy();
     const { statusCode = null, headers } = this.#answer ?? {};
@@ -180,9 +179,9 @@ class Line {
       .on('end', () => this.#done());
   }
 
-  /** Whatever ends it: what was answered until then counts. */
+  /** Ends the request, with or without an error; the response so far counts. */
   #done(error?: NodeJS.ErrnoException): void {
-    // A receiver that wants a certificate says so after the handshake.
+    // A receiver that requires a client certificate reports it after the handshake.
     const isTls = this.#isShakingHands || /^(ERR_(SSL|TLS)_|EPROTO)/.test(error?.code ?? '');
     this.#end(failed(isTls ? 'tls' : 'connection'));
   }

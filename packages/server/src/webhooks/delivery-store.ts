@@ -1,4 +1,4 @@
-/** What sending reads and writes of `webhook_subscriptions` and `webhook_deliveries`; the operations' part is in store.ts. */
+/** The sender's statements on `webhook_subscriptions` and `webhook_deliveries`; those of the operations are in store.ts. */
 import { sql } from 'kysely';
 import type { RawBuilder } from 'kysely';
 import type { Client } from 'pg';
@@ -57,7 +57,7 @@ const deliveredEvent = (e: EventRow): DeliveredEvent => ({
   publishedAt: e.published_at.toISOString(),
 });
 
-/** Adds pending deliveries: their numbers rise in the order given. An event's contents are sent once. */
+/** Adds pending deliveries, numbered in the given order. An event's contents are passed to the database once. */
 export async function insertDeliveries(tx: Tx, deliveries: readonly NewDelivery[]): Promise<void> {
   for (let from = 0; from < deliveries.length; from += BATCH) {
     const batch = deliveries.slice(from, from + BATCH);
@@ -76,7 +76,7 @@ export async function insertDeliveries(tx: Tx, deliveries: readonly NewDelivery[
   }
 }
 
-/** A delivery to be attempted, with what its subscription and the log say now. */
+/** A delivery to attempt, with the present state of its subscription and of the log. */
 export type DueDelivery = Pick<
   WebhookDeliveryRow,
   | 'org_id'
@@ -109,8 +109,8 @@ const SENDS = `
   join organizations o on o.id = s.org_id and o.deleted_at is null`;
 
 /**
- * What is due of subscription `s`, by the three indexes of pending rows; first attempts behind `floor`. `$1` is
- * added to the database's clock.
+ * The due deliveries of subscription `s`, through the three indexes of pending rows; first attempts only after
+ * `floor`. `$1` is added to the database's clock.
  */
 const due = (columns: string, limit: string, floor: string) => `
   (select ${columns} from webhook_deliveries d where d.subscription_id = s.id and s.disabled_reason is null
@@ -139,15 +139,15 @@ const FIND_DUE = `
 
 export interface Wanted {
   subscriptionId: string;
-  /** So many at most. */
+  /** The maximum number of rows. */
   places: number;
   /** First attempts up to this number are not looked for. */
   floor: number;
 }
 
 /**
- * What is due of these subscriptions, the oldest first, at most as many as each has places; none of those that
- * are `underWay`. First attempts are due whatever the clock says.
+ * The due deliveries of these subscriptions, oldest first, at most as many as each has places, without those that
+ * are `underWay`. First attempts are due regardless of the clock.
  */
 export async function findDue(
   client: Client,
@@ -171,7 +171,7 @@ const FIND_SUBSCRIPTIONS = `
   select s.id from webhook_subscriptions s ${SENDS}
   where s.deleted_at is null and exists (${due('1', '1', '0')})`;
 
-/** The subscriptions of which something is due that is not `underWay`. */
+/** The subscriptions with a due delivery that is not `underWay`. */
 export async function findSubscriptionsDue(
   client: Client,
   { clock, underWay }: { clock: Clock; underWay: readonly string[] },
@@ -184,7 +184,7 @@ export async function findSubscriptionsDue(
   return rows.map(({ id }) => id);
 }
 
-/** The delivery as it was when the attempt began: a row that has changed since is left alone. */
+/** The delivery as it was when the attempt began: a row that has changed since is not updated. */
 export type Attempted = Pick<DueDelivery, 'id' | 'subscription_id' | 'attempt_count' | 'attempts'>;
 
 const KEPT_ATTEMPTS = 10;
@@ -203,7 +203,7 @@ const SETTLE_ACCEPTED = `
   update webhook_subscriptions s set failing_since = null, failed_attempts = 0
   where s.id in (select subscription_id from ended) and s.failing_since is not null`;
 
-/** Ends deliveries whose receivers have accepted, in one statement; their subscriptions fail no more. */
+/** Ends accepted deliveries in one statement, and clears the failures of their subscriptions. */
 export async function settleAccepted(
   client: Client,
   settled: readonly { delivery: Attempted; attempt: DeliveryAttempt }[],
@@ -219,7 +219,7 @@ export async function settleAccepted(
   });
 }
 
-/** A failed attempt, and what it means; false: the row has changed since. `nextMs`: until the next attempt. */
+/** Stores a failed attempt and its consequence; false if the row has changed since. `nextMs`: delay of the next attempt. */
 export async function settleFailed(
   tx: Tx,
   { clock }: { clock: Clock },
@@ -249,7 +249,7 @@ export async function settleFailed(
   return numUpdatedRows > 0n;
 }
 
-/** Ends pending deliveries without an attempt, `which` selects their ids. Returns how many. */
+/** Ends pending deliveries without an attempt; `which` selects their ids. Returns their number. */
 async function endUnsent(db: Db, which: RawBuilder<unknown>, event: Unsent): Promise<number> {
   const { from, to, errorCode } = deliveryChange(event);
   return countChanged(
@@ -265,7 +265,7 @@ export type Unsent = 'withhold' | 'expire' | 'drop';
 export const endDeliveries = (db: Db, ids: readonly string[], event: Unsent): Promise<number> =>
   endUnsent(db, sql`select unnest(${ids}::text[])`, event);
 
-/** Ends at most `limit` of those that are too old, also of paused subscriptions. */
+/** Expires at most `limit` deliveries, also those of paused subscriptions. */
 export const expirePending = ({ db, clock }: { db: Db; clock: Clock }, limit: number): Promise<number> =>
   endUnsent(
     db,
@@ -274,7 +274,7 @@ export const expirePending = ({ db, clock }: { db: Db; clock: Clock }, limit: nu
     'expire',
   );
 
-/** Removes at most `limit` of those that ended before the log's retention. */
+/** Removes at most `limit` deliveries that ended longer ago than the log's retention. */
 export const deleteEnded = (
   { db, clock }: { db: Db; clock: Clock },
   retentionSeconds: number,
@@ -287,7 +287,7 @@ export const deleteEnded = (
       order by finished_at limit ${limit})`,
   );
 
-/** The subscriptions that have anything pending. */
+/** The subscriptions with pending deliveries. */
 export async function findSubscriptionsPending(db: Db): Promise<string[]> {
   const { rows } = await sql<{ id: string }>`
     select s.id from webhook_subscriptions s where s.deleted_at is null and (
@@ -298,7 +298,7 @@ export async function findSubscriptionsPending(db: Db): Promise<string[]> {
   return rows.map(({ id }) => id);
 }
 
-/** Ends the oldest of a subscription's deliveries that are beyond `mostPending`, at most `limit`. Returns how many. */
+/** Ends the oldest pending deliveries of a subscription beyond `mostPending`, at most `limit`. Returns their number. */
 export async function dropOverflow(
   db: Db,
   subscriptionId: string,
@@ -318,7 +318,7 @@ export async function dropOverflow(
   return endUnsent(db, oldest, 'drop');
 }
 
-/** Locks a subscription for the outcome of an attempt; undefined where it is deleted. */
+/** Locks a subscription for the outcome of an attempt; undefined if it is deleted. */
 export const lockSubscription = (tx: Tx, id: string) =>
   tx.db
     .selectFrom('webhook_subscriptions')

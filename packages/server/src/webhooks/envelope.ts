@@ -3,7 +3,7 @@ import type { DueDelivery } from './delivery-store.ts';
 
 type Delivered = Pick<DueDelivery, 'org_id' | 'event_id' | 'event_type' | 'event' | 'generation'>;
 
-/** The body of a request: the event as the Direct feed shows it. A ping is on no feed, so it has no place there. */
+/** The body of a request: the event as the Direct feed shows it. A ping is on no feed, so it has no sequence and no cursor. */
 export function envelopeOf(
   { org_id, event_id, event_type, event, generation }: Delivered,
   secret: Buffer,

@@ -1,4 +1,4 @@
-/** Makes the deliveries of the log's events: in its order, each once, in the transaction that moves the reader's position. */
+/** Creates the deliveries of the log's events: in order, each once, in the transaction that moves the reader's position. */
 import type { Context } from '../context.ts';
 import type { Consumer } from '../events/index.ts';
 import { findSubscribers, insertDeliveries } from './delivery-store.ts';

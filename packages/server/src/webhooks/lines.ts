@@ -1,44 +1,44 @@
 /**
- * Which subscriptions may have further attempts now. All of it is kept in memory and forgotten with the process:
- * the database says what is due.
+ * Which subscriptions may begin attempts now. This state is in memory only and dies with the process: the database
+ * says what is due.
  *
- * At most 8 attempts of a subscription wait for an answer. Those of subscriptions that fail or are slow have places of
- * their own, and fewer: they take none of the others'. Nobody knows beforehand that a receiver is slow: when its
- * attempts turn out to be, the places that they took are the others' again. What has failed often begins at a bounded
- * rate: 10,000 deliveries to a receiver that is down would cost what 10,000 to living ones cost.
+ * At most 8 attempts of a subscription wait for a response. Subscriptions that fail or are slow have fewer places, apart
+ * from the places of the others. The sender cannot know beforehand that a receiver is slow: when its attempts turn out
+ * to be slow, they give the places back. Attempts to receivers that keep failing begin at a bounded rate; otherwise
+ * 10,000 deliveries to a dead receiver would cost as much as 10,000 to working ones.
  */
 import type { DueDelivery, Wanted } from './delivery-store.ts';
 import { LEAST_FAILED } from './settle.ts';
 
 const PLACES = 8;
-/** Of subscriptions that neither fail nor are slow. */
+/** The bound for subscriptions that neither fail nor are slow. */
 const MOST_WELL = 1_024;
-/** Of subscriptions that fail or are slow; those that turn slow may be more for the time of an attempt. */
+/** The bound for subscriptions that fail or are slow. Those that turn slow may exceed it for the time of an attempt. */
 const MOST_SUSPECT = 512;
-/** Of all. */
+/** The bound for all. */
 const MOST_UNDER_WAY = 4_096;
-/** A subscription is slow while an attempt takes longer, and until the next answer that comes sooner. */
+/** A subscription is slow while an attempt takes longer, and until a response arrives sooner. */
 const SLOW_MS = 1_000;
-/** Between two attempts of a subscription that fails; more where many of them do. */
+/** The interval between two attempts of a subscription that fails; longer if many fail. */
 const FAILING_PACE_MS = 25;
 /** Attempts of all subscriptions that fail, per second. */
 const FAILING_RATE = 100;
-/** Subscriptions that are asked for at once. */
+/** The number of subscriptions in one query. */
 const MOST_ASKED = 100;
 
 interface Line {
   /** Something may be due. */
   isReady: boolean;
-  /** By their deliveries. */
+  /** By delivery. */
   underWay: Map<string, UnderWay>;
-  /** So many attempts have failed since the last success that its receiver may be down. */
+  /** Enough attempts have failed since the last success that the receiver may be down. */
   isFailing: boolean;
-  /** The last answer was slow. */
+  /** The last response was slow. */
   isSlow: boolean;
   restsUntil: number;
   /**
-   * First attempts up to this number were seen to be done. Index entries of rows that ended stay as long as an old
-   * snapshot does, a dump's: each round would walk them (60,000: 26 ms, against 0.02).
+   * First attempts up to this number are done. Index entries of ended rows stay while an old snapshot exists, for
+   * example during a dump; each round would walk them (60,000 entries: 26 ms instead of 0.02 ms).
    */
   floor: number;
   /** The highest number seen. */
@@ -46,9 +46,9 @@ interface Line {
 }
 
 interface UnderWay {
-  /** Of a first attempt; null: of a further one. */
+  /** The delivery's number if this is a first attempt; null for a later one. */
   number: number | null;
-  /** Infinity, once the receiver has answered. */
+  /** Infinity once the receiver has responded. */
   began: number;
 }
 
@@ -56,22 +56,22 @@ type Found = Pick<DueDelivery, 'number' | 'attempt_count'>;
 const numberOf = ({ number, attempt_count: count }: Found) => (count === 0 ? number : null);
 
 export class Lines {
-  /** Those whose turn is next are first. */
+  /** In the order of their turns. */
   readonly #lines = new Map<string, Line>();
   #underWay = 0;
 
-  /** The deliveries that are under way. */
+  /** The ids of deliveries with an attempt in flight or an outcome not yet stored. */
   underWay(): string[] {
     return [...this.#lines.values()].flatMap((line) => [...line.underWay.keys()]);
   }
 
-  /** Something is due for a subscription, also where no hint was. A number may become visible after a higher one. */
+  /** A delivery is due for a subscription, also without a hint. A number may become visible after a higher one. */
   markFromStart(subscriptionId: string): void {
     this.mark(subscriptionId);
     this.#lines.get(subscriptionId)!.floor = 0;
   }
 
-  /** Something may be due for a subscription. */
+  /** A delivery may be due for a subscription. */
   mark(subscriptionId: string): void {
     const line = this.#lines.get(subscriptionId);
     if (line) line.isReady = true;
@@ -87,7 +87,7 @@ export class Lines {
       });
   }
 
-  /** Takes the subscriptions whose turn it is, with the number of attempts that may begin. */
+  /** Takes the subscriptions that have their turn, with the number of attempts that may begin. */
   take(now: number): Wanted[] {
     let free = MOST_UNDER_WAY - this.#underWay;
     const suspects = [...this.#lines.values()].filter((line) => isSuspect(line, now));
@@ -118,7 +118,7 @@ export class Lines {
     return taken;
   }
 
-  /** Milliseconds until a subscription that rests may have its turn. */
+  /** Milliseconds until the first resting subscription may have its turn. */
   restMs(now: number): number {
     return [...this.#lines.values()].reduce(
       (least, line) =>
@@ -129,7 +129,7 @@ export class Lines {
     );
   }
 
-  /** What was due of a subscription that was taken; where that fills its places, more may be. */
+  /** The due deliveries of a taken subscription; if they fill its places, more may be due. */
   found({ subscriptionId, places }: Wanted, due: readonly Found[]): void {
     const line = this.#lines.get(subscriptionId)!;
     const isAll = due.length < places;
@@ -155,7 +155,7 @@ export class Lines {
     this.#underWay++;
   }
 
-  /** The receiver has done its part, soon or late: its place is free. */
+  /** The receiver has responded: its place is free. */
   answered(subscriptionId: string, deliveryId: string, now: number): void {
     const line = this.#lines.get(subscriptionId)!;
     const one = line.underWay.get(deliveryId)!;
@@ -163,7 +163,7 @@ export class Lines {
     one.began = Infinity;
   }
 
-  /** After its outcome is stored. What else is due was seen when this one was found. */
+  /** Called after the outcome is stored. Other due deliveries were seen when this one was found. */
   end(subscriptionId: string, deliveryId: string, { isAccepted }: { isAccepted: boolean }): void {
     const line = this.#lines.get(subscriptionId)!;
     line.underWay.delete(deliveryId);
@@ -171,7 +171,7 @@ export class Lines {
     this.#underWay--;
   }
 
-  /** Begins nothing of a subscription until then; what could not be attempted is still due. */
+  /** Begins no attempt of a subscription until then; deliveries that could not be attempted are still due. */
   rest(subscriptionId: string, until: number): void {
     const line = this.#lines.get(subscriptionId)!;
     line.isReady = true;
@@ -179,7 +179,7 @@ export class Lines {
     line.restsUntil = Math.max(line.restsUntil, until);
   }
 
-  /** Forgets the subscriptions of which nothing is due or under way. */
+  /** Forgets the subscriptions without due deliveries and attempts. */
   forgetIdle(): void {
     for (const [id, line] of this.#lines)
       if (!line.isReady && line.underWay.size === 0) this.#lines.delete(id);
@@ -192,7 +192,7 @@ export class Lines {
   }
 }
 
-/** What has a place at its receiver; its outcome may be stored later. */
+/** The attempts that occupy a place; those that wait only for storage do not. */
 function unanswered({ underWay }: Line): number {
   let count = 0;
   for (const { began } of underWay.values()) if (began !== Infinity) count++;

@@ -1,4 +1,4 @@
-/** Which subscription gets which event: those of the Direct feed alone, of its organization, project and types. */
+/** Which subscription gets which event: events of the Direct feed, of the subscription's organization, project and types. */
 import type { EventRow, WebhookSubscriptionRow } from '../db/schema.ts';
 
 export type Subscriber = Pick<
@@ -8,7 +8,7 @@ export type Subscriber = Pick<
 
 type Matched = Pick<EventRow, 'org_id' | 'feed' | 'project_id' | 'type' | 'sequence'>;
 
-/** Every subscription with every event that it gets, in the order of the events. */
+/** Every pair of a subscription and an event that it gets, in the order of the events. */
 export function matchAll<E extends Matched, S extends Subscriber>(
   events: readonly E[],
   subscribers: readonly S[],
@@ -29,7 +29,7 @@ const isFor = (subscriber: Subscriber, event: Matched): boolean =>
   event.sequence > subscriber.after_sequence &&
   (subscriber.project_id === null || subscriber.project_id === event.project_id);
 
-/** No types mean all; `run.*` means every type that is `run.` and one more word. */
+/** An empty list means all; `run.*` means every type that consists of `run.` and one more word. */
 const isWanted = (types: ReadonlySet<string>, type: string): boolean =>
   types.size === 0 ||
   types.has('*') ||

@@ -1,11 +1,11 @@
-/** A name server on this machine that says what a test wants, or nothing. */
+/** A name server on this machine whose answers a test decides. */
 import { createSocket } from 'node:dgram';
 import { Resolver } from 'node:dns/promises';
 import { isIP } from 'node:net';
 import { nameResolver } from './resolve.ts';
 import type { Resolve } from './resolve.ts';
 
-/** Of a name's nth question (from 0) for one kind of addresses; null: no answer at all. */
+/** The answer to a name's nth question (from 0) for one kind of address; null: no answer. */
 type Zone = (name: string, n: number) => string[] | null;
 
 export interface NameServer {

@@ -1,6 +1,6 @@
 /**
  * Loading a subscription is authorization: it belongs to the caller's organization and is not deleted. A key that
- * is restricted to projects sees those of its projects; one of all projects does not exist for it.
+ * is restricted to projects sees only those of its projects, and none without a project.
  */
 import type { Expression, ExpressionBuilder, SqlBool } from 'kysely';
 import type { Db } from '../db/database.ts';
@@ -60,7 +60,7 @@ export async function loadDelivery(
   return delivery;
 }
 
-/** Where writes to a subscription are published. */
+/** The feed and project on which writes to a subscription are published. */
 export const scopeOf = ({
   org_id,
   project_id,
@@ -70,7 +70,7 @@ export const scopeOf = ({
   feed: 'direct',
 });
 
-/** A restricted key subscribes to its projects only. */
+/** A restricted key subscribes only to events of its projects. */
 export const projectFaults = ({ projectIds }: Principal, projectId: string | undefined): Field[] =>
   projectId === undefined && projectIds !== null
     ? [{ path: '/projectId', message: 'is required: this key is restricted to projects' }]
@@ -86,7 +86,7 @@ export async function requireDirectProject(
   if (kind !== 'direct') throw notFound('project');
 }
 
-/** Takes the organization's turn, so that concurrent calls do not exceed the limit together. */
+/** Locks the organization, so that concurrent calls do not exceed the limit together. */
 export async function requireRoom(tx: Tx, orgId: string): Promise<void> {
   const organization = await tx.db
     .selectFrom('organizations')

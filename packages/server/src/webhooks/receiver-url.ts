@@ -1,9 +1,9 @@
-/** Which addresses a subscription may name. What a name leads to is judged when it is dialled. */
+/** Which URLs a subscription may have. The addresses of a name are checked at each attempt. */
 import { isIP } from 'node:net';
 import { isPrivateAddress } from '@headrace/runner/addresses';
 import type { Field } from '../http/errors.ts';
 
-/** `URL` has one spelling for each host: of `0x7f.1`, `%31.0.0.1` or `[::ffff:7f00:1]` it makes the address. */
+/** `URL` normalizes the host: `0x7f.1`, `%31.0.0.1` or `[::ffff:7f00:1]` become a plain address. */
 export function receiverUrlFaults(text: string | undefined, allowPrivate: boolean): Field[] {
   if (text === undefined) return [];
   const fault = (message: string) => [{ path: '/url', message }];

@@ -1,6 +1,6 @@
 /**
- * The addresses of a receiver's name. Not by the system's look-up: that has four threads for all of the
- * process, files included, and a name server that does not answer holds one for many seconds.
+ * The addresses of a receiver's name. The system's look-up is not used: it shares four threads with all file access
+ * of the process, and a name server that does not answer blocks one for many seconds.
  */
 import { Resolver } from 'node:dns/promises';
 import type { LookupAddress } from 'node:dns';
@@ -8,12 +8,12 @@ import { readFile } from 'node:fs/promises';
 import { isIP } from 'node:net';
 
 const HOSTS_FILE = '/etc/hosts';
-/** How long the file, and the name servers in use, are taken as they were. */
+/** How long the hosts file and the list of name servers are cached. */
 const FRESH_MS = 10_000;
-/** Per server and try. */
+/** The timeout per server and try. */
 const SERVER_MS = 2_500;
 
-/** Throws where a name has no address, or no server answers. */
+/** Throws if a name has no address, or no server answers. */
 export type Resolve = (hostname: string) => Promise<LookupAddress[]>;
 
 /** Looks up names in the hosts file, then by the name servers that `makeResolver` asks. */
@@ -39,7 +39,7 @@ const LOCAL: LookupAddress[] = [
 ];
 const isLocal = (name: string) => name === 'localhost' || name.endsWith('.localhost');
 
-/** Both kinds of addresses; one of them is enough. */
+/** IPv4 and IPv6 addresses; one kind is enough. */
 async function ask(resolver: Resolver, name: string): Promise<LookupAddress[]> {
   const [four, six] = await Promise.allSettled([resolver.resolve4(name), resolver.resolve6(name)]);
   if (four.status === 'rejected' && six.status === 'rejected') throw four.reason;

@@ -1,12 +1,12 @@
 /** When a delivery is tried again. */
 
 const SPREAD = 0.1;
-/** For longer a receiver cannot put off what is due. */
+/** The longest delay that a receiver can ask for. */
 const MOST_ASKED_SECONDS = 3_600;
 
 /**
  * Milliseconds until the attempt after `attemptCount` failed ones, by the schedule, ±10% and not before a
- * `Retry-After`; null: there is none.
+ * `Retry-After`; null: no attempt follows.
  */
 export function retryAfterMs(
   attemptCount: number,
@@ -22,7 +22,7 @@ export function retryAfterMs(
   return Math.round(1_000 * Math.max(spread, secondsAsked(retryAfter, now)));
 }
 
-/** Seconds or an HTTP date; anything else asks for nothing. */
+/** Seconds or an HTTP date; anything else is ignored. */
 function secondsAsked(header: string | null, now: number): number {
   const text = header?.trim() ?? '';
   const seconds = /^\d+$/.test(text)

@@ -8,7 +8,7 @@ import { subscriptionView } from './view.ts';
 
 export const PURPOSE = 'headrace webhooks';
 
-/** A new secret of a subscription, and how its row keeps it. */
+/** A new secret of a subscription, and its sealed columns. */
 export function makeSecret(
   { secretKey }: Pick<Context, 'secretKey'>,
   subscription: Pick<WebhookSubscriptionRow, 'org_id' | 'id'>,
@@ -17,7 +17,7 @@ export function makeSecret(
   return { secret, sealed: sealSigningSecret(secretKey, PURPOSE, subscription, secret) };
 }
 
-/** The response with the secret; its replays are without. */
+/** The response with the secret; replays omit it. */
 export function withSecret(status: 200 | 201, row: WebhookSubscriptionRow, secret: string): WriteResult {
   const shown = { ok: true, subscription: subscriptionView(row) };
   return {

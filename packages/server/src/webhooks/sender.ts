@@ -1,11 +1,11 @@
 /**
- * Sends what is due. One process of all does it at a time: so the first attempts of a subscription begin in the
- * log's order, and no more of its attempts are under way than may be. What that process has in memory are hints;
- * the next one reads them from the database.
+ * Sends due deliveries. One process at a time does this, so the first attempts of a subscription begin in the log's
+ * order, and the number of its attempts in flight is bounded. The memory of that process holds hints only; its
+ * successor reads everything from the database.
  *
  *   due --begun--> under way --answered--> stored, in the database first
  *
- * A process that dies in between has sent what comes again: with the same id.
+ * If the process dies in between, its successor repeats the attempt with the same id.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Client, PoolConfig } from 'pg';
@@ -29,24 +29,24 @@ import { PURPOSE } from './secrets.ts';
 import { settleFailure } from './settle.ts';
 import { signedHeaders } from './sign.ts';
 
-/** A look finds what no hint was for: the next one is later where it costs more. */
+/** A look finds due deliveries without a hint. An expensive look delays the next one. */
 const LOOK_MS = 1_000;
 const LOOK_SHARE = 0.02;
-/** Two rounds are this far apart: one costs about as much for one delivery as for ten. */
+/** The pause between two rounds: a round costs about the same for one delivery as for ten. */
 const PACE_MS = 5;
-/** For later attempts a look is soon enough. */
+/** Later retries get no timer: a look finds them soon enough. */
 const TIMER_MS = 30_000;
-/** A subscription whose attempt could not be made or stored rests; otherwise it would be sent at full speed. */
+/** A subscription whose attempt could not be made or stored rests; otherwise it would be retried at full speed. */
 const TROUBLE_REST_MS = 10_000;
 /** Outcomes that are stored together. */
 const STORED_TOGETHER = 500;
-/** Failed ones are stored each by itself: so many at once, as each takes a connection of the pool. */
+/** Each failure is stored by itself. This many at once, since each takes a connection of the pool. */
 const FAILURES_STORED = 4;
 
 interface Limits {
-  /** For an attempt, from the look-up to the answer. */
+  /** The limit of an attempt, from the look-up to the response. */
   attemptMs: number;
-  /** For attempts under way when the process stops; those that are dropped come again. */
+  /** The limit of attempts in flight when the process stops; dropped ones are repeated. */
   graceMs: number;
   resolve: Resolve;
 }
@@ -56,7 +56,7 @@ const LIMITS: Limits = { attemptMs: 15_000, graceMs: 3_000, resolve: nameResolve
 type Deps = Pick<Context, 'db' | 'bus' | 'clock' | 'config' | 'log' | 'secretKey' | 'version'>;
 
 export interface Sender {
-  /** Ends attempts under way, after a few seconds by dropping them; another process goes on. */
+  /** Waits a few seconds for attempts in flight, then drops them; another process continues. */
   stop(): Promise<void>;
 }
 
@@ -74,7 +74,7 @@ interface Accepted {
   attempt: DeliveryAttempt;
 }
 
-/** Sending, as long as this process holds the lock. */
+/** The work of the process that holds the lock. */
 class Sending {
   readonly #ctx: Deps;
   readonly #client: Client;
@@ -125,7 +125,7 @@ class Sending {
       const early = began + PACE_MS - performance.now();
       if (early > 0) await sleep(early);
     }
-    // A connection that is gone has taken the lock along.
+    // The lock is lost with its connection.
     await this.#client.query('select');
   }
 
@@ -156,7 +156,7 @@ class Sending {
         (err: unknown) => {
           this.#ctx.log.error(
             { err, delivery: id },
-            'a delivery could not be attempted, or its outcome not stored; it comes again',
+            'an attempt of a delivery failed or its outcome could not be stored; it is repeated',
           );
           this.#lines.end(subscriptionId, id, { isAccepted: false });
           this.#lines.rest(subscriptionId, performance.now() + TROUBLE_REST_MS);
@@ -213,7 +213,7 @@ class Sending {
     return false;
   }
 
-  /** Together with others that are accepted meanwhile. */
+  /** Stores an accepted delivery together with others that are accepted meanwhile. */
   async #storeAccepted(accepted: Accepted): Promise<void> {
     const stored = Promise.withResolvers<void>();
     this.#accepted.push({ ...accepted, stored });
@@ -240,13 +240,13 @@ class Sending {
 }
 
 /**
- * What the rows look like changes too fast for statistics: each is read by its index. What a crash of the database
- * takes is attempted again, which is no reason to wait for the disk.
+ * The rows change too fast for the planner's statistics, so index scans are forced. A crash of the database may lose
+ * the last outcomes; their attempts are repeated, so commits do not wait for the disk.
  */
 const SETTINGS = `set enable_seqscan = off; set enable_bitmapscan = off; set enable_hashjoin = off; set enable_mergejoin = off; set jit = off;
   set synchronous_commit = off`;
 
-/** What ends without an attempt. */
+/** Why a delivery ends without an attempt. */
 const UNSENT = [
   ['withhold', (delivery: DueDelivery) => delivery.is_withheld],
   ['expire', (delivery: DueDelivery) => delivery.is_expired && !delivery.is_withheld],

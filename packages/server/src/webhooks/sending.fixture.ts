@@ -1,4 +1,4 @@
-/** Delivering alone: a log with its reader and sender, and receivers on this machine. */
+/** For tests of sending: a log with its reader and sender, and receivers on this machine. */
 import { createServer } from 'node:http';
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -26,13 +26,13 @@ type Answer = number | ((request: Request, response: ServerResponse, index: numb
 export interface Receiver {
   url: string;
   requests: Request[];
-  /** Unanswered at once, at most. */
+  /** The highest number of requests without a response at one time. */
   mostOpen: number;
   answer: Answer;
   close(): Promise<void>;
 }
 
-/** A receiver that answers with a status, or does what a function does. */
+/** A receiver that responds with a status, or calls a function. */
 export async function openReceiver(answer: Answer = 200): Promise<Receiver> {
   let open = 0;
   const handle = async (message: IncomingMessage, response: ServerResponse) => {
@@ -89,7 +89,7 @@ export interface Sending {
   ): Promise<string>;
   deliveries(subscriptionId: string): Promise<DeliveryOf[]>;
   subscription(id: string): Promise<WebhookSubscriptionRow>;
-  /** Starts another process's part: a reader of the log and a sender. */
+  /** Starts a reader of the log and a sender, as another process does. */
   start(): { stop(): Promise<void> };
   close(): Promise<void>;
 }
@@ -103,7 +103,7 @@ const deliveriesOf = (ctx: Pick<Context, 'db'>, subscriptionId: string) =>
     .orderBy('number')
     .execute();
 
-/** `settings`: of the service. Nothing is sent until `start`. */
+/** `settings` are the service's. Nothing is sent until `start`. */
 export async function openSending(settings: Settings = {}): Promise<Sending> {
   const log = await openTestLog();
   const ctx: SendingContext = {

@@ -1,4 +1,4 @@
-/** What a failed attempt makes of its delivery and its subscription, in one transaction. */
+/** Stores the consequences of a failed attempt for its delivery and its subscription, in one transaction. */
 import { audit, serviceOf } from '../audit/index.ts';
 import type { Context } from '../context.ts';
 import type { DeliveryAttempt, WebhookSubscriptionRow } from '../db/schema.ts';
@@ -10,7 +10,7 @@ import { eventOf } from './state.ts';
 import type { DeliveryEvent } from './state.ts';
 import { touched } from './store.ts';
 
-/** So many attempts have to fail, too; further ones are not counted. */
+/** This many attempts must fail as well; further ones are not counted. */
 export const LEAST_FAILED = 10;
 
 type Deps = Pick<Context, 'db' | 'bus' | 'clock' | 'config' | 'log'>;
@@ -23,8 +23,8 @@ interface Failed {
 }
 
 /**
- * Puts the delivery off, or ends it. Disables its subscription when the receiver is gone, or when every attempt has
- * failed for long. Returns the milliseconds until the next attempt; null: there is none.
+ * Schedules the next attempt, or ends the delivery. Disables the subscription if the receiver is gone, or if every
+ * attempt has failed for long. Returns the milliseconds until the next attempt; null: none follows.
  */
 export async function settleFailure(
   ctx: Deps,
@@ -56,8 +56,8 @@ export async function settleFailure(
 }
 
 /**
- * How a subscription is after a failed attempt; null: as before. Failures do not disable one that its users have
- * paused: new events would add no deliveries any more.
+ * The columns of a subscription after a failed attempt; null: unchanged. Failures do not disable a paused
+ * subscription: new events would then add no deliveries.
  */
 export function healthAfter(
   was: Health,

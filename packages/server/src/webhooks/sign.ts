@@ -5,7 +5,7 @@ import { signingKey } from '../signing-secrets.ts';
 export interface Signed {
   id: string;
   body: Buffer;
-  /** Of the attempt, not of the event. */
+  /** The time of the attempt, not of the event. */
   at: Date;
 }
 

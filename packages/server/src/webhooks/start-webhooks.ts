@@ -4,7 +4,7 @@ import { startConsumer } from '../events/index.ts';
 import { fanOut } from './fan-out.ts';
 import { startSender } from './sender.ts';
 
-/** Starts this process's part of delivering: it takes turns with the others. */
+/** Starts this process's reader and sender; one process at a time does each. */
 export function startWebhooks(ctx: Context, connection: PoolConfig): { stop(): Promise<void> } {
   const consuming = startConsumer(ctx, fanOut(ctx));
   const sender = startSender(ctx, connection);

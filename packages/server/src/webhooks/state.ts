@@ -1,10 +1,10 @@
 /**
  * The status of a delivery.
  *
- *   pending   accept     succeeded                       the receiver answered 2xx
+ *   pending   accept     succeeded                       the receiver responded with 2xx
  *   pending   retry      pending                         anything else, and attempts are left
  *   pending   exhaust    failed     exhausted            the last attempt failed
- *   pending   leave      failed     gone                 the receiver answered 410; the subscription is disabled
+ *   pending   leave      failed     gone                 the receiver responded with 410; the subscription is disabled
  *   pending   withhold   failed     platform_app_event   its project is a Platform app: no attempt
  *   pending   expire     failed     expired              it is older than seven days
  *   pending   drop       failed     overflow             more are pending than a subscription may have: the oldest
@@ -30,10 +30,10 @@ const TRANSITIONS = {
   drop: { from: 'pending', to: 'failed', errorCode: 'overflow' },
 } as const satisfies Record<DeliveryEvent, Change>;
 
-/** Which status an event needs, and what it leaves. */
+/** Which status an event requires, and which one results. */
 export const deliveryChange = (event: DeliveryEvent): Change => TRANSITIONS[event];
 
-/** What an attempt means for its delivery; `isLast`: the schedule has no further one. */
+/** The event that an attempt causes for its delivery; `isLast`: the schedule has no further attempt. */
 export function eventOf(
   { statusCode, error }: Pick<DeliveryAttempt, 'statusCode' | 'error'>,
   isLast: boolean,

@@ -25,7 +25,7 @@ export async function insertSubscription(
   return tx.db.insertInto('webhook_subscriptions').values(row).returningAll().executeTakeFirstOrThrow();
 }
 
-/** What sends for the subscription reads it again. */
+/** Makes the sender read the subscription again. */
 export async function saveSubscription(
   tx: Tx,
   id: string,
@@ -40,7 +40,7 @@ export async function saveSubscription(
     .executeTakeFirstOrThrow();
 }
 
-/** Ends subscriptions at once, with their secrets; the clean-up removes their rows. */
+/** Ends subscriptions and removes their secrets at once; the clean-up removes their rows. */
 async function endSubscriptions(
   tx: Tx,
   of: { column: 'id' | 'project_id' | 'org_id'; id: string },
@@ -62,11 +62,11 @@ async function endSubscriptions(
 
 export const removeSubscription = (tx: Tx, id: string) => endSubscriptions(tx, { column: 'id', id });
 
-/** Those of a project that is deleted. */
+/** The subscriptions of a project that is deleted. */
 export const endSubscriptionsOf = (tx: Tx, projectId: string) =>
   endSubscriptions(tx, { column: 'project_id', id: projectId });
 
-/** Those of an organization that is deleted. */
+/** The subscriptions of an organization that is deleted. */
 export const deleteSubscriptionsOf = (tx: Tx, orgId: string) =>
   endSubscriptions(tx, { column: 'org_id', id: orgId });
 
@@ -96,7 +96,7 @@ export async function insertDelivery(
     .executeTakeFirstOrThrow();
 }
 
-/** Deleted subscriptions, the oldest first. */
+/** Deleted subscriptions, oldest first. */
 export async function findDeletedSubscriptions(db: Db, limit: number): Promise<string[]> {
   const rows = await db
     .selectFrom('webhook_subscriptions')
@@ -108,7 +108,7 @@ export async function findDeletedSubscriptions(db: Db, limit: number): Promise<s
   return rows.map(({ id }) => id);
 }
 
-/** Deliveries of deleted subscriptions; then the subscriptions, unless an event was added meanwhile. */
+/** Removes deliveries of deleted subscriptions, then the subscriptions, unless a delivery was added meanwhile. */
 export const purgeSubscriptions: Purge[] = [
   (db, ids, limit) =>
     countChanged(

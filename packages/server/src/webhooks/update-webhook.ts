@@ -21,7 +21,7 @@ export const updateWebhook = write({
   capability: 'webhooks',
   body: WebhookChange,
   responses: { 200: Ok({ subscription: Subscription }) },
-  // Earlier events still go by the former types. The wait is limited.
+  // Earlier events are matched with the old types. The wait is limited.
   before: async ({ ctx, body }) => (body.types === undefined ? undefined : caughtUp(ctx, 'webhooks')),
   async handle(tx, call) {
     const { ctx, body } = call;
@@ -39,7 +39,7 @@ export const updateWebhook = write({
   },
 });
 
-/** While a user paused it, events added deliveries; while the service had disabled it, they did not. */
+/** Events add deliveries to a paused subscription, but not to one that the service disabled. */
 async function enabled(
   tx: Tx,
   { disabled_reason: reason }: WebhookSubscriptionRow,
