@@ -1,5 +1,5 @@
 /**
- * Whether a new execution is admitted. The first rule that holds decides:
+ * Whether a new execution is admitted. The first rule that applies decides:
  *
  *   overlap      with `skip`, one of the same key is open
  *   queue_full   with `queue`, ten of the same key wait already
@@ -18,13 +18,13 @@ const DEEPEST = 3;
  */
 export const FLOOD = 200;
 
-/** Executions of one key that have not ended. */
+/** Open executions of one key. */
 export interface Open {
   queued: number;
   running: number;
 }
 
-/** What the rules depend on, for one automation; `countAdmitted` keeps it up to date. */
+/** The rules' inputs for one automation; `countAdmitted` keeps them up to date. */
 export interface Facts {
   open: Map<string, Open>;
   /** Executions by events and hooks, admitted in the last hour. */
@@ -39,14 +39,14 @@ export interface Candidate {
   kind: ExecutionRow['kind'];
   /** What overlaps. */
   key: string;
-  /** How many executions led to it, itself included. */
+  /** The number of executions in its chain, including itself. */
   depth: number;
 }
 
 type Settings = Pick<AutomationRow, 'overlap' | 'monthly_limit_micros'>;
 export type SkippedReason = NonNullable<ExecutionRow['skipped_reason']>;
 
-/** Why it is not admitted; null: it is. A run by hand is refused instead, where this is `overlap`. */
+/** Why it is not admitted; null: it is. `overlap` refuses a run by hand. */
 export function skippedReason(
   settings: Settings,
   facts: Facts,
@@ -55,7 +55,7 @@ export function skippedReason(
   const { queued, running } = facts.open.get(key) ?? { queued: 0, running: 0 };
   if (settings.overlap === 'skip' && queued + running > 0) return 'overlap';
   if (kind === 'manual') return null;
-  // Where none runs, the oldest one does not wait: it is its turn.
+  // If none runs, the oldest one does not wait: it has its turn.
   const waiting = running > 0 ? queued : queued - 1;
   if (settings.overlap === 'queue' && waiting >= MOST_WAITING) return 'queue_full';
   if (settings.monthly_limit_micros !== null && facts.spentMicros >= settings.monthly_limit_micros)
@@ -75,7 +75,7 @@ export function countAdmitted(facts: Facts, { kind, key }: Candidate): void {
 export const countSkipped = (facts: Facts, { kind }: Candidate): boolean =>
   !isRated(kind) || facts.skipped++ < FLOOD;
 
-/** Others begin by a clock or a person, which bound themselves. */
+/** A clock or a person starts the others, at a bounded rate. */
 const isRated = (kind: ExecutionRow['kind']): boolean => kind === 'event' || kind === 'webhook';
 
 export const isTooDeep = (depth: number): boolean => depth > DEEPEST;

@@ -1,4 +1,4 @@
-/** New executions: which are admitted, their rows, events and jobs. */
+/** Creates executions: decides on admission, and adds rows, events and jobs. */
 import { createHash } from 'node:crypto';
 import { sql } from 'kysely';
 import type { Insertable } from 'kysely';
@@ -29,24 +29,24 @@ import {
 } from './execution-store.ts';
 import type { LockedAutomation } from './execution-store.ts';
 
-/** What an execution comes from. */
+/** What starts an execution. */
 export interface Trigger {
   kind: ExecutionRow['kind'];
   scheduledFor?: Date | undefined;
   event?: ({ id: string } & TriggerEvent) | undefined;
-  /** How many executions led to it, itself included. Default: 1. */
+  /** The number of executions in its chain, including itself. Default: 1. */
   depth?: number | undefined;
   deliveryId?: string | undefined;
   payload?: Record<string, unknown> | undefined;
   mapped?: MappedIssue | undefined;
-  /** The issue whose executions overlap. Default: all of the automation do. */
+  /** The issue whose executions overlap. Default: all executions of the automation overlap. */
   key?: string | undefined;
 }
 
 /**
- * Makes an execution in the caller's transaction, admitted or skipped: `automation.execution.updated`. It locks the
- * automation, so those of one automation are made one after the other. Throws `execution_active` for a run by hand
- * of an automation with `skip` that has an open one.
+ * Creates an execution in the caller's transaction, admitted or skipped: `automation.execution.updated`. It locks the
+ * automation, so executions of one automation are created one after the other. Throws `execution_active` for a run
+ * by hand if the automation has `skip` and an open execution.
  */
 export async function admit(
   tx: Tx,
@@ -129,7 +129,7 @@ function newRow(
   };
 }
 
-/** What the rules depend on, by automation; only what its settings ask for is read. */
+/** The rules' inputs by automation; reads only those that its settings need. */
 async function readFacts(tx: Tx, asked: readonly Asked[]): Promise<Map<string, Facts>> {
   const facts = new Map<string, Facts>(
     asked.map(({ automation: { id } }) => [
@@ -151,7 +151,7 @@ async function readFacts(tx: Tx, asked: readonly Asked[]): Promise<Map<string, F
   for (const { id, admittedLastHour } of await countLastHour(tx, rated))
     facts.get(id)!.admittedLastHour = admittedLastHour;
   for (const id of await findFlooded(tx, rated, FLOOD)) facts.get(id)!.skipped = FLOOD;
-  // Nothing is below a limit of 0.
+  // No cost is below a limit of 0.
   const limited = idsOf(({ automation, trigger }) =>
     Boolean(automation.monthly_limit_micros && trigger.kind !== 'manual'),
   );

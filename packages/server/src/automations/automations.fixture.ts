@@ -4,13 +4,13 @@ import { ok } from '../threads/threads.fixture.ts';
 
 type Json = TestAnswer['body'];
 
-/** Once a year, so that none begins while a test looks on. */
+/** Once a year, so that none is due during a test. */
 export const YEARLY = { kind: 'schedule', cron: '0 3 1 1 *', timeZone: 'UTC' };
 
 export const newProject = async (s: TestServer, key = s.key): Promise<string> =>
   (await ok(s.call('POST', '/api/projects', { name: 'Garden' }, { key }))).project.id;
 
-/** Makes an automation, a yearly one without `trigger`. Returns the answer's body, which may have a secret. */
+/** Creates an automation, by default a yearly one. Returns the response's body, which may have a secret. */
 export const newAutomation = (
   s: TestServer,
   projectId: string,
@@ -29,7 +29,7 @@ export const newAutomation = (
 export const automationNow = async (s: TestServer, id: string): Promise<Json> =>
   (await ok(s.call('GET', `/api/automations/${id}`))).automation;
 
-/** Fields that are refused, alone or in a whole definition, and the paths of what is wrong. */
+/** Fields that are refused, alone or in a whole definition, and the paths of the faults. */
 export const REFUSED: [Json, ...string[]][] = [
   [{ name: '' }, '/name'],
   [{ prompt: 'p'.repeat(20_001), name: null }, '/name', '/prompt'],

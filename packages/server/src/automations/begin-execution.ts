@@ -18,7 +18,7 @@ type ExecuteJob = Pick<Job<'automation.execute'>, 'fence'>;
 
 /**
  * Begins a queued execution if it is its turn: its thread, with the prompt as it is now as its first message, and the
- * run. Where the project has nothing to start from it has failed.
+ * run. If the project has nothing to start from, the execution fails.
  */
 export async function beginExecution(ctx: Context, job: ExecuteJob, row: ExecutionRow): Promise<void> {
   try {
@@ -29,7 +29,7 @@ export async function beginExecution(ctx: Context, job: ExecuteJob, row: Executi
       if (locked?.execution.status === 'queued') await begin(tx, ctx, { ...locked, project });
     });
   } catch (error) {
-    // No worker lives, or a fault: another attempt.
+    // No worker is alive, or an unexpected fault: the job tries again.
     if (!(error instanceof ApiError) || error.status >= 500) throw error;
     await refuseExecution(ctx, row, error);
   }
@@ -76,11 +76,11 @@ async function begin(tx: Tx, ctx: Context, { project, ...locked }: Beginning): P
   publishExecution(tx, locked.scope, begun!);
 }
 
-/** Disabled or deleted since it was queued. A run by hand begins while disabled: disabling cancels those before. */
+/** Disabled or deleted since it was queued. A run by hand may begin while disabled: disabling cancels earlier ones. */
 const isEnded = (automation: AutomationRow, { kind }: ExecutionRow): boolean =>
   automation.deleted_at !== null || (automation.disabled_reason !== null && kind !== 'manual');
 
-/** With `queue`, the oldest of a key begins when none of the key runs; it wakes the next when it ends. */
+/** With `queue`, the oldest of a key begins when none of the key runs; at its end it wakes the next one. */
 async function isItsTurn(
   tx: Tx,
   { automation, execution }: Omit<LockedExecution, 'scope'>,

@@ -40,7 +40,7 @@ export const createAutomation = write({
   before: async ({ ctx, body }) => requireSound(ctx, body),
   async handle(tx, call) {
     const { ctx, principal, body } = call;
-    // The organization's row before the project's, as its deletion locks them.
+    // Locks the organization before the project, in the order of an organization's deletion.
     const count = await countAutomations(tx, principal.orgId);
     const project = await loadProject(tx.db, call, 'share', body.projectId);
     requireProjectFits(project, body);
@@ -79,7 +79,7 @@ export const createAutomation = write({
   },
 });
 
-/** The secret of a hook: the caller's own, or a made one. */
+/** The secret of a hook: the caller's own, or a new one. */
 function secretOf({ trigger }: Pick<NewAutomation, 'trigger'>): { secret: string | null; isMade: boolean } {
   if (trigger.kind !== 'webhook') return { secret: null, isMade: false };
   return { secret: trigger.secret ?? newSigningSecret(), isMade: trigger.secret === undefined };

@@ -7,7 +7,7 @@
  * | fixed (no `*`, `?` or step) | once, at the gap's end | once, at the first |
  * | else, elapsed time          | not at all            | both              |
  *
- * croner knows these rules as well, but not for a gap of a whole day, and it asks Intl several times for each time.
+ * croner has these rules, too, but not for a gap of a whole day, and it calls Intl several times for each time.
  */
 import { Cron as Expression } from 'croner';
 import type { Field } from '../http/errors.ts';
@@ -21,7 +21,7 @@ export interface CronText {
 export interface Cron {
   timeZone: string;
   isFixed: boolean;
-  /** Its local times, in a calendar without clock changes: as if they were UTC. */
+  /** The expression's local times, read as UTC, a calendar without clock changes. */
   local: Expression;
 }
 
@@ -30,7 +30,7 @@ const YEARS = 5;
 const LOOKED_AT = 20;
 const DAY_MS = 86_400_000;
 const FIELDS =
-  'minute, hour, day of month, month and day of week, as in "30 2 * * MON-FRI", or @daily and the like';
+  'minute, hour, day of month, month and day of week, as in "30 2 * * MON-FRI", or a nickname such as @daily';
 
 /**
  * What is wrong with a schedule, with paths below `at`: it must be readable, have a time within five years after `from`,
@@ -67,9 +67,9 @@ export function cronFaults(
   return faults;
 }
 
-/** Throws for what `cronFaults` refuses as unreadable. */
+/** Throws if `cronFaults` refuses the schedule as unreadable. */
 export function readCron({ cron, timeZone }: CronText): Cron {
-  if (!isTimeZone(timeZone)) throw new TypeError(`${timeZone} is no time zone`);
+  if (!isTimeZone(timeZone)) throw new TypeError(`${timeZone} is not a time zone`);
   return cronOf(readExpression(cron), timeZone);
 }
 
@@ -94,27 +94,30 @@ function readExpression(cron: string): Expression {
   if (text === '' || (count !== 5 && !(text.startsWith('@') && count === 1)))
     throw new TypeError(`must have five fields: ${FIELDS}`);
   // croner takes a `+` before the day of week, after which both days have to match.
-  if (text.includes('+')) throw new TypeError('must not contain +: of two day fields, either matches');
+  if (text.includes('+'))
+    throw new TypeError('must not contain +: if both day fields are set, either one matches');
   try {
     return new Expression(text, { mode: '5-part', utcOffset: 0 });
   } catch (error) {
-    throw new TypeError(`is no cron expression (${reasonOf(error)}). It needs ${FIELDS}`, { cause: error });
+    throw new TypeError(`is not a cron expression (${reasonOf(error)}). It needs ${FIELDS}`, {
+      cause: error,
+    });
   }
 }
 
-/** croner counts days and months from 0 in its message of a value out of range. */
+/** croner's message about a value out of range counts days and months from 0. */
 const reasonOf = (error: unknown) =>
   (error instanceof Error ? error.message : String(error))
     .replace(/^CronPattern: /, '')
     .replace(/^Invalid value for (\w+):.*/, '$1 is out of range');
 
 function cronOf(local: Expression, timeZone: string): Cron {
-  // Of `@hourly` and the like, the pattern is what they stand for.
+  // The pattern of a nickname such as `@hourly` has the five fields.
   const [minute = '', hour = ''] = local.getPattern()!.trim().split(/\s+/);
   return { local, timeZone, isFixed: !/[*?/]/.test(minute + hour) };
 }
 
-/** Intl knows names that are not of the database (PST, IST), Temporal knows offsets. */
+/** Intl accepts names outside of the database (PST, IST), and Temporal accepts offsets. */
 function isTimeZone(name: string): boolean {
   if (!/^[A-Za-z]/.test(name)) return false;
   try {
@@ -147,7 +150,7 @@ function stretchAt(timeZone: string, instant: number): Stretch {
   };
 }
 
-/** The times of one stretch from `start` on, and where to go on; null where there is nothing more. */
+/** The times of one stretch from `start` on, and where to continue; null at the end. */
 function timesWithin(
   { local, isFixed }: Cron,
   stretch: Stretch,
@@ -168,6 +171,6 @@ function timesWithin(
   for (; next < end + offset && instants.length < count; next = localFrom(next + 1))
     instants.push(next - offset);
   if (next === Infinity) return { instants, nextStart: null };
-  // What repeats at the end of this stretch is in the next one; no clock goes back by more than a day.
+  // Times that repeat at the end of this stretch are in the next one; no clock goes back by more than a day.
   return { instants, nextStart: Math.max(end, next - offset - 2 * DAY_MS) };
 }

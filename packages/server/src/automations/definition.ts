@@ -1,4 +1,4 @@
-/** What an automation's fields say together, and as they are stored. */
+/** Rules between an automation's fields, and their columns. */
 import type { Context } from '../context.ts';
 import { databaseNow } from '../clock.ts';
 import { json } from '../db/schema.ts';
@@ -14,7 +14,7 @@ import { templateFaults } from './template.ts';
 
 type Given = Pick<Partial<NewAutomation>, 'prompt' | 'trigger' | 'filter' | 'baseBranch'>;
 
-/** Throws 400 with all that the schema cannot say. */
+/** Throws 400 with all faults that the schema cannot express. */
 export function requireSound({ config, clock }: Pick<Context, 'config' | 'clock'>, given: Given): void {
   const { prompt, trigger, filter = [], baseBranch } = given;
   const schedule = {
@@ -54,7 +54,7 @@ export const DEFAULTS = {
   disableAfterFailures: 5,
 } as const satisfies Partial<Settings>;
 
-/** The columns of what is neither when it begins nor whether it is enabled. */
+/** The columns of all settings except the trigger and `disabled`. */
 export const settingsColumns = (given: Required<Settings>) => ({
   name: given.name,
   prompt: given.prompt,
@@ -74,11 +74,11 @@ export const triggerColumns = (trigger: AutomationTrigger) => ({
   trigger: json<AutomationTrigger>(trigger),
 });
 
-/** The next time of a schedule after `from`; null for other triggers, and where there is none any more. */
+/** The next time of a schedule after `from`; null for other triggers, and if no time is left. */
 export const nextRun = (trigger: AutomationTrigger, from: Date): Date | null =>
   trigger.kind === 'schedule' ? (nextTimes(readCron(trigger), from, 1)[0] ?? null) : null;
 
-/** The columns of an automation that is enabled from now on: nothing from before begins it. */
+/** The columns of an automation that is enabled from now on: earlier times and events do not start it. */
 export async function enabledColumns(
   tx: Tx,
   ctx: Pick<Context, 'clock'>,

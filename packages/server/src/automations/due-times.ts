@@ -1,22 +1,22 @@
 import type { Cron } from './cron.ts';
 import { nextTimes } from './cron.ts';
 
-/** A time that is later than this was missed: no process made it. */
+/** A time that is later than this was missed. */
 const MISSED_MS = 5_000;
 const CATCH_UP_MS = 24 * 60 * 60 * 1_000;
-/** Mostly there is one more time, and it is ahead; more are read at once the more there are. */
+/** Usually one time follows, and it is in the future; the more follow, the more are read at once. */
 const MOST_AT_ONCE = 64;
 
 export interface Due {
-  /** The times that make an execution now, the oldest first. */
+  /** The times that start an execution now, oldest first. */
   times: Date[];
-  /** The first time after now; null where there is none. */
+  /** The first time after now; null if none is left. */
   next: Date | null;
 }
 
 /**
- * What is due of a schedule whose next time was `from`. Each time that is hardly late is made; of those that were
- * missed only the newest of the last 24 hours, and only with `catchUp`.
+ * The due times of a schedule whose next time was `from`. Each time within the tolerance counts; of the missed ones
+ * only the newest of the last 24 hours, and only with `catchUp`.
  */
 export function dueTimes(
   cron: Cron,

@@ -15,8 +15,8 @@ export interface End {
 }
 
 /**
- * Ends an execution of a locked automation: `automation.execution.updated`. Failures are counted, and may disable the
- * automation; the next execution that waits has its turn. Without effect where the execution has ended.
+ * Ends an execution of a locked automation: `automation.execution.updated`. Counts failures, which may disable the
+ * automation, and gives the next waiting execution its turn. No effect if the execution has already ended.
  */
 export async function endExecution(
   tx: Tx,

@@ -2,7 +2,7 @@ import type { ExecutionRow } from '../db/schema.ts';
 import type { Tx } from '../db/transaction.ts';
 import { enqueueMany } from '../jobs/enqueue.ts';
 
-/** What works on an execution: one at a time, in order. */
+/** The key of an execution's jobs, which run one at a time and in order. */
 export const executionKey = (id: string): string => `execution:${id}`;
 
 /** Adds the jobs that begin executions when it is their turn, or end them with their runs. */

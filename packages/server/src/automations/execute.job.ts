@@ -1,8 +1,7 @@
 /**
  * The job of an execution: it begins the execution when it is its turn, and ends it with its run. Each attempt decides
- * by the state, so that any number of them is safe: a new execution has one, the end of its run adds one
- * (on-events.ts), the end of another one whose turn comes after does too (end-execution.ts), and a reconciler adds those
- * that were lost.
+ * by the state, so any number of jobs is safe. A new execution has one, the end of its run adds one (on-events.ts), the
+ * end of the execution before it adds one (end-execution.ts), and a reconciler adds lost ones.
  */
 import type { Context } from '../context.ts';
 import type { ExecutionRow, RunRow, ThreadRow } from '../db/schema.ts';
@@ -55,7 +54,7 @@ async function findEnd(
   return found ? endOf(found, found) : { event: 'cancel' };
 }
 
-/** How an execution ends by its own run; null: it goes on. What the thread does later does not concern it. */
+/** How an execution ends after its own run; null: it continues. Later runs of the thread do not affect it. */
 export function endOf(run: Run, thread: Thread): End | null {
   if (run.status === 'completed') return { event: 'complete' };
   if (run.status === 'cancelled') return { event: 'cancel' };
@@ -71,15 +70,15 @@ function errorOf(run: Run, thread: Thread): NonNullable<End['error']> {
 
 const DIED = {
   code: 'unavailable',
-  message: 'The service could not go on with the execution after several attempts.',
+  message: 'The service could not continue the execution after several attempts.',
 } as const;
 
-/** For so long a queued execution waits for what is away: workers, or the database. */
+/** How long a queued execution waits for workers or the database. */
 const WAITS_MS = 3_600_000;
 
 /**
- * The job failed too often: the execution ends, so that others have their turn. One that could not begin because a part
- * of the service is away waits: a reconciler adds another job.
+ * The job failed too often: the execution ends, so that others get their turn. One that could not begin because a part
+ * of the service is unavailable waits: a reconciler adds another job.
  */
 export async function executionDied(
   ctx: Context,

@@ -1,7 +1,7 @@
 /**
  * The pull request of an execution whose run has completed: decided and stored on the execution, then opened, then
- * recorded with the execution's end. An attempt that finds it decided looks for what a lost one has done, so that there
- * is never a second one.
+ * recorded with the execution's end. An attempt that finds a stored decision first looks for the result of a lost
+ * attempt, so that no second pull request is opened.
  */
 import type { Context } from '../context.ts';
 import { json } from '../db/schema.ts';
@@ -23,7 +23,7 @@ import { lockExecution, writeExecution } from './execution-store.ts';
 
 type ExecuteJob = Job<'automation.execute'>;
 
-/** Delays before a provider that is away, or a thread whose pull requests are changed, is asked again: for an hour. */
+/** Delays of retries while the provider is unavailable or the thread's pull requests are busy: an hour in total. */
 const SECONDS = [2, 5, 15, 30];
 const TRIES = 120;
 
@@ -50,10 +50,10 @@ export async function openPullRequest(ctx: Context, job: ExecuteJob, row: Execut
   }
 }
 
-/** All of it, not only that one is wanted. */
+/** True for a full decision, not only the reservation. */
 const isDecided = (stored: ExecutionRow['opening']): stored is Opening => stored?.['branch'] !== undefined;
 
-/** Null where there is nothing to open, and the execution has ended. */
+/** Null if nothing is to be opened, and the execution has ended. */
 async function decide(ctx: Context, job: ExecuteJob, row: ExecutionRow): Promise<Opening | null> {
   if (!(await mayBegin(ctx, row.org_id, 'sourceControl'))) throw withoutSourceControl();
   return transaction(ctx, async (tx) => {
@@ -86,7 +86,7 @@ async function end(tx: Tx, row: ExecutionRow, how: End): Promise<void> {
   if (locked) await endExecution(tx, locked, how);
 }
 
-/** Without a change there is none; one that is open already is the thread's. */
+/** Without a change no pull request is opened; if the thread already has an open one, the execution takes it. */
 function endOfRefusal(error: ApiError | ProviderError): End {
   const { message } = error;
   const code = error instanceof ApiError ? error.code : error.fault.code;
@@ -96,7 +96,7 @@ function endOfRefusal(error: ApiError | ProviderError): End {
   return { event: 'fail', error: { code: 'pull_request_failed', message: `${code}: ${message}` } };
 }
 
-/** What another attempt may find otherwise. */
+/** Errors that another attempt may not get. */
 const isTemporary = (error: unknown): boolean =>
   error instanceof ApiError
     ? error.code === 'unavailable' || error.code === 'thread_busy'
@@ -117,4 +117,4 @@ async function askLater(ctx: Context, job: ExecuteJob, row: ExecutionRow): Promi
 }
 
 const withoutSourceControl = () =>
-  new ApiError('payment_required', 'The organization is without source control.');
+  new ApiError('payment_required', 'The organization does not have source control.');

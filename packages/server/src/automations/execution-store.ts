@@ -1,4 +1,4 @@
-/** What the machine of executions writes: `executions`, and of `automations` what follows from them. */
+/** Writes of the execution machine: `executions`, and the columns of `automations` that follow from them. */
 import { sql } from 'kysely';
 import type { Insertable, UpdateObject } from 'kysely';
 import { hasStatus } from '../db/has-status.ts';
@@ -10,21 +10,21 @@ import { executionKey } from './enqueue.ts';
 import { executionChange, OPEN } from './state.ts';
 import type { ExecutionEvent } from './state.ts';
 
-/** Executions that have not ended. */
+/** Open executions. */
 export const openExecutions = hasStatus('executions', OPEN);
-/** Executions whose turn has not come. */
+/** Executions that wait for their turn. */
 export const queuedExecutions = hasStatus('executions', executionChange('begin').from);
 const runningExecutions = hasStatus('executions', executionChange('complete').from);
 
-/** An automation, and where its events are published. */
+/** An automation, and the feed of its events. */
 export interface LockedAutomation {
   automation: AutomationRow;
   scope: EventScope;
 }
 
 /**
- * Locks automations in the order of their ids, also deleted ones: who holds the lock admits, begins and ends their
- * executions. Rows that refer to an automation may be inserted meanwhile.
+ * Locks automations in the order of their ids, also deleted ones. Executions are admitted, begun and ended under this
+ * lock. Rows that refer to an automation may be inserted meanwhile.
  */
 export async function lockAutomations(tx: Tx, ids: readonly string[]): Promise<LockedAutomation[]> {
   const rows = await withFeed(tx)
@@ -35,7 +35,7 @@ export async function lockAutomations(tx: Tx, ids: readonly string[]): Promise<L
   return rows.map(lockedOf);
 }
 
-/** Locks automations that are due, the longest due first, but for those that another process has. */
+/** Locks due automations, the earliest due first, except those that another process has locked. */
 export async function lockDue(tx: Tx, now: Date, limit: number): Promise<LockedAutomation[]> {
   const rows = await withFeed(tx)
     .where('a.next_run_at', '<=', now)
@@ -73,7 +73,7 @@ export interface LockedExecution extends LockedAutomation {
   execution: ExecutionRow;
 }
 
-/** Locks an execution and its automation; undefined where it is gone. */
+/** Locks an execution and its automation; undefined if it does not exist. */
 export async function lockExecution(
   tx: Tx,
   { id, automation_id: automationId }: Pick<ExecutionRow, 'id' | 'automation_id'>,
@@ -92,7 +92,7 @@ export async function findExecution(db: Db, id: string): Promise<ExecutionRow | 
   return db.selectFrom('executions').selectAll().where('id', '=', id).executeTakeFirst();
 }
 
-/** The oldest queued execution of a key, if none of the key runs. */
+/** The oldest queued execution of a key, unless one of the key runs. */
 export async function findNext(
   tx: Tx,
   { automation_id: automationId, overlap_key: key }: Pick<ExecutionRow, 'automation_id' | 'overlap_key'>,
@@ -123,7 +123,7 @@ export async function writeAutomation(
     .executeTakeFirstOrThrow();
 }
 
-/** Notes that executions were made now. */
+/** Records that executions were created now. */
 export async function noteExecutions(tx: Tx, ids: readonly string[]): Promise<void> {
   if (ids.length === 0) return;
   await tx.db
@@ -136,7 +136,7 @@ export async function noteExecutions(tx: Tx, ids: readonly string[]): Promise<vo
 /** A statement takes no more than 65,535 values. */
 const MOST_AT_ONCE = 2_000;
 
-/** Inserts executions; returns those that are new: each time and each event make one at most. */
+/** Inserts executions; returns the new ones: each time and each event creates at most one. */
 export async function insertExecutions(tx: Tx, rows: Insertable<ExecutionsTable>[]): Promise<ExecutionRow[]> {
   const made: ExecutionRow[] = [];
   for (let from = 0; from < rows.length; from += MOST_AT_ONCE)
@@ -154,7 +154,7 @@ export async function insertExecutions(tx: Tx, rows: Insertable<ExecutionsTable>
 /** The time of this statement: the transaction may have begun before the execution was made, and waited for its lock. */
 const clockNow = sql<Date>`clock_timestamp()`;
 
-/** Every change of an execution's status. Undefined when its status is none that the event needs. */
+/** Every change of an execution's status. Undefined if the event requires another status. */
 export async function moveExecution(
   tx: Tx,
   id: string,
@@ -188,7 +188,7 @@ export async function cancelRows(
   return rows.sort((a, b) => (a.id < b.id ? -1 : 1));
 }
 
-/** Writes columns of an execution that runs. */
+/** Writes columns of a running execution. */
 export async function writeExecution(
   tx: Tx,
   id: string,
@@ -226,7 +226,7 @@ export async function countLastHour(
   return rows;
 }
 
-/** Automations of which events or hooks have made this many executions in the last hour. */
+/** Automations for which events or hooks created this many executions in the last hour. */
 export async function findFlooded(tx: Tx, ids: readonly string[], flood: number): Promise<string[]> {
   if (ids.length === 0) return [];
   const { rows } = await sql<{ id: string }>`
@@ -236,7 +236,7 @@ export async function findFlooded(tx: Tx, ids: readonly string[], flood: number)
   return rows.map(({ id }) => id);
 }
 
-/** What the runs of automations' threads, begun in the current UTC month, have cost; automations without any are left out. */
+/** The cost of runs that began in the current UTC month, by automation; automations without any are left out. */
 export async function sumSpent(
   tx: Tx,
   ids: readonly string[],
@@ -251,7 +251,7 @@ export async function sumSpent(
 
 type Queued = Pick<ExecutionRow, 'id' | 'org_id' | 'project_id'>;
 
-/** The executions that run in some threads. */
+/** The running executions of some threads. */
 export async function findRunning(tx: Tx, threadIds: readonly string[]): Promise<Queued[]> {
   if (threadIds.length === 0) return [];
   return tx.db
@@ -263,7 +263,7 @@ export async function findRunning(tx: Tx, threadIds: readonly string[]): Promise
     .execute();
 }
 
-/** Open executions without a job that could begin or end. */
+/** Open executions that could begin or end but have no job. */
 export async function findForgotten(tx: Tx, limit: number): Promise<Queued[]> {
   const { rows } = await sql<Queued>`
     select executions.id, executions.org_id, executions.project_id from executions join automations a on a.id = executions.automation_id
@@ -281,7 +281,7 @@ export async function findForgotten(tx: Tx, limit: number): Promise<Queued[]> {
   return rows;
 }
 
-/** What says which events are for an automation. */
+/** The columns that select an automation's events. */
 const LISTENING = [
   'id',
   'org_id',
@@ -306,7 +306,7 @@ export async function findAutomationsOf(tx: Tx, projectIds: readonly string[]): 
     .execute();
 }
 
-/** Which automation made a thread or an execution, at which depth. */
+/** The automation that created a thread or an execution, and the depth. */
 export interface Maker {
   id: string;
   automationId: string;

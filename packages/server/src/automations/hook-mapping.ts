@@ -1,4 +1,4 @@
-/** What a hook's payload says about an issue. Fixtures: payloads as the senders' documentation shows them. */
+/** Finds the issue in a hook's payload. The fixtures are payloads from the senders' documentation. */
 import type { HookSource, MappedIssue } from '../db/schema.ts';
 import { compile } from '../http/validate.ts';
 import { issueKey, IssueUrl, issueUrlFaults } from '../tasks/index.ts';
@@ -16,7 +16,7 @@ export type MappedHook =
   | { kind: 'filtered' | 'unmapped' }
   | { kind: 'mapped'; issue?: MappedIssue; key?: string };
 
-/** Those that say that there is work; an update, or the end of an issue, is none. */
+/** The actions that mean work; an update or the end of an issue does not. */
 const ACTIONS = new Set<unknown>(['created', 'triggered', 'unresolved', 'opened', 'create', 'labeled']);
 
 /** Where each field is: the first path that is present. */
@@ -74,7 +74,7 @@ function mapErrorTracker(payload: Payload, defaults: HookDefaults): MappedHook {
   return { kind: 'mapped', issue: { errorTrackerIssue: issue }, key: issue.issueId! };
 }
 
-/** Numbers as text: ids are either. */
+/** Ids are numbers or strings; the result is a string. */
 function firstText(payload: Payload, paths: readonly string[]): string | undefined {
   for (const path of paths) {
     const value = valueAt({ payload }, ['payload', ...path.split('.')]);

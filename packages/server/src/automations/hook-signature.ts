@@ -1,7 +1,7 @@
 /**
  * Whether a hook is from a sender that knows the secret: it is signed as Standard Webhooks
  * (https://www.standardwebhooks.com), has the secret as a bearer, or the body's HMAC as Sentry, Linear and GitHub
- * send it. All ways are tried with every secret, so that the time says nothing.
+ * send it. All ways are tried with every secret, so that the time reveals nothing.
  */
 import { createHash, createHmac, timingSafeEqual } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';

@@ -4,7 +4,7 @@ import type { Db } from '../db/database.ts';
 import type { AutomationRow, HookDeliveryRow } from '../db/schema.ts';
 import type { Tx } from '../db/transaction.ts';
 
-/** The automation that a hook is for, whoever sends it, and what the operator took from its organization. */
+/** The automation of a hook, before authentication, and the capabilities that its organization lacks. */
 export async function findHook(
   db: Db,
   id: string,
@@ -20,7 +20,7 @@ export async function findHook(
     .executeTakeFirst();
 }
 
-/** Takes an id for a delivery to a locked automation; returns the first delivery of the id if there was one. */
+/** Records a delivery's id for a locked automation; returns the first delivery with this id if one exists. */
 export async function takeDelivery(
   tx: Tx,
   automationId: string,
@@ -41,7 +41,7 @@ export async function takeDelivery(
     .executeTakeFirstOrThrow();
 }
 
-/** What became of a delivery that was taken. */
+/** Stores the outcome of a recorded delivery. */
 export async function settleDelivery(
   tx: Tx,
   automationId: string,

@@ -1,7 +1,7 @@
 /**
- * The reader of the log for automations. In the log's order, each event makes at most one execution of each automation
- * that waits for it, and those executions go on whose runs or threads have ended. A batch without such events costs two
- * reads of indexes at most.
+ * The automations' reader of the log. In the log's order, each event creates at most one execution of each automation
+ * that waits for it, and executions whose runs or threads have ended continue. A batch without such events costs at
+ * most two index reads.
  */
 import type { Context } from '../context.ts';
 import type { EventRow } from '../db/schema.ts';
@@ -50,7 +50,7 @@ async function wakeEnded(tx: Tx, events: readonly EventRow[]): Promise<void> {
   );
 }
 
-/** An app's events are on its own feed, and receipts are nobody's trigger. */
+/** An app's events are on its own feed, and receipts are no trigger. */
 const isTrigger = ({ feed, type, project_id: projectId }: EventRow): boolean =>
   feed === 'direct' && projectId !== null && type !== 'operation.updated';
 
@@ -72,7 +72,7 @@ async function makeExecutions(
   const requests = found.flatMap(({ automationId, event }) => {
     const one = locked.get(automationId);
     const depth = depths.of(event, automationId);
-    // It may have been changed, disabled or deleted until it was locked.
+    // It may have been changed, disabled or deleted before it was locked.
     if (!one || depth === null || !isFor(one.automation, event)) return [];
     return [{ ...one, trigger: { kind: 'event' as const, event: triggerOf(event), depth } }];
   });
@@ -103,7 +103,7 @@ const triggerOf = ({ event_id: id, type, data, thread_id: threadId, run_id: runI
   runId,
 });
 
-/** Those of organizations that have the capability. */
+/** The automations of organizations that have the capability. */
 async function allowed(
   { config }: Pick<Context, 'config'>,
   tx: Tx,
@@ -116,11 +116,11 @@ async function allowed(
 }
 
 interface Depths {
-  /** The depth of an automation's execution by an event; null: the event makes none. */
+  /** The depth of an automation's execution by an event; null: the event creates none. */
   of(event: EventRow, automationId: string): number | null;
 }
 
-/** An event of an execution counts as of that execution's thread, also before it has one. */
+/** An event of an execution counts like one of its thread, also before the thread exists. */
 const executionOf = ({ type, data }: EventRow): string | null =>
   type === 'automation.execution.updated' ? String(data['id']) : null;
 
@@ -136,7 +136,7 @@ async function readDepths(tx: Tx, events: readonly EventRow[]): Promise<Depths> 
   return {
     of(event, automationId) {
       const maker = makers.get(executionOf(event) ?? event.thread_id ?? '');
-      // Two automations of each other's executions would skip each other for ever.
+      // Two automations on `automation.execution.updated` would otherwise skip each other forever.
       if (maker && (maker.automationId === automationId || isTooDeep(maker.depth))) return null;
       return (maker?.depth ?? 0) + 1;
     },

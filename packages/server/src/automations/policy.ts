@@ -59,13 +59,16 @@ export async function loadExecution(db: Db, automationId: string, id: string) {
   return execution;
 }
 
-/** Refuses what the project of an automation does not have: events of an app, branches without a repository. */
+/** Refuses settings that the project does not support: events of an app, branches without a repository. */
 export function requireProjectFits(
   project: LoadedAutomation['project'],
   given: Pick<Partial<NewAutomation>, 'trigger' | 'baseBranch' | 'pullRequest'>,
 ): void {
   if (project.kind === 'platform' && given.trigger?.kind === 'event')
-    throw invalid({ path: '/trigger/kind', message: 'an app has no events here: they are on its own feed' });
+    throw invalid({
+      path: '/trigger/kind',
+      message: 'must not be event in an app: its events are on its own feed',
+    });
   const { baseBranch = null, pullRequest = 'none' } = given;
   if (project.repository_id === null && (baseBranch !== null || pullRequest !== 'none'))
     throw new ApiError(

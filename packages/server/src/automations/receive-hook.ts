@@ -1,6 +1,6 @@
 /**
  * Hooks of other systems. An unknown automation, a deleted one, one without hooks and a wrong signature take the same
- * time and get the same answer. What a hook makes, and that its id has been seen, is one transaction.
+ * time and get the same answer. One transaction stores the execution and the delivery's id.
  */
 import Type from 'typebox';
 import type { Context } from '../context.ts';
@@ -29,7 +29,7 @@ import { automationView, executionView } from './view.ts';
 
 const MAX_BODY = 256 * 1024;
 const MAX_DELIVERY_ID = 200;
-/** The first one that a hook has names the delivery. */
+/** The first header that a hook has is the delivery's id. */
 const DELIVERY_IDS = [
   'webhook-id',
   'request-id',
@@ -129,7 +129,7 @@ interface Hook {
   payload: Payload;
 }
 
-/** Hooks of one automation are one after the other: it is locked, and read again. */
+/** Hooks of one automation run one after the other: it is locked and read again. */
 async function receive(tx: Tx, ctx: Context, { id, deliveryId, payload }: Hook): Promise<Reply> {
   const [locked] = await lockAutomations(tx, [id]);
   if (!locked || locked.automation.deleted_at !== null) throw unauthorized();

@@ -8,8 +8,8 @@ const EVERY_MS = 30_000;
 const BATCH = 500;
 
 /**
- * Enqueues the missing jobs of executions that could begin or end: after a job that was lost, and after a change of
- * `overlap` that lets more of them begin. Safe in every process at once.
+ * Enqueues missing jobs of executions that could begin or end: after a lost job, and after a change of `overlap` that
+ * allows more of them. Several processes may run it at the same time.
  */
 export function reconcileExecutions(ctx: Context): void {
   every(

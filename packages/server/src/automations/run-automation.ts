@@ -20,7 +20,7 @@ export const runAutomation = write({
   body: Body({
     payload: Type.Optional({ ...Payload, description: 'At most 256 KiB of JSON, for `{{payload}}`.' }),
   }),
-  // Whitespace counts here, and not in the payload's own bound.
+  // This bound counts whitespace; the payload's own bound does not.
   bodyLimit: 4 * MAX_PAYLOAD_BYTES,
   responses: { 202: Ok({ execution: Execution }) },
   async before({ body }) {

@@ -1,7 +1,7 @@
 /**
- * Scheduled times. Any number of processes look for them, each for other automations: a transaction locks those that
- * are due, makes their executions, and moves them to their next time, so that each time is made once, whenever a
- * process dies. Looking costs one read of an index a second.
+ * Starts executions at scheduled times. Any number of processes do this: a transaction locks due automations, creates
+ * their executions, and moves them to their next time, so each time runs once even if a process dies. A look costs one
+ * index read a second.
  */
 import { sql } from 'kysely';
 import { databaseNow } from '../clock.ts';
@@ -39,7 +39,7 @@ export function startScheduler(ctx: Deps): Scheduling {
       else while (!ctx.shutdown.aborted && (await makeDue(ctx, now)) === BATCH);
     },
     {
-      onFailure: (err) => ctx.log.error({ err }, 'scheduled times were not looked for; they are again'),
+      onFailure: (err) => ctx.log.error({ err }, 'the look for due schedules failed and is tried again'),
       until: ctx.shutdown,
     },
   );
@@ -54,7 +54,7 @@ export function startScheduler(ctx: Deps): Scheduling {
   };
 }
 
-/** The time, and in how long the next automation is due. */
+/** The time, and the delay until the next automation is due. */
 async function lookAhead(ctx: Deps): Promise<{ now: Date; dueInMs: number | null }> {
   const { rows } = await sql<{ now: Date; next: Date | null }>`
     select ${databaseNow(ctx)} as now, (select min(next_run_at) from automations where next_run_at is not null) as next`.execute(
@@ -64,7 +64,7 @@ async function lookAhead(ctx: Deps): Promise<{ now: Date; dueInMs: number | null
   return { now, dueInMs: next && next.getTime() - now.getTime() };
 }
 
-/** Makes the executions of some automations that are due at `now`. Returns how many automations. */
+/** Creates the executions of some automations that are due at `now`. Returns the number of automations. */
 export function makeDue(ctx: Omit<Deps, 'shutdown'>, now: Date): Promise<number> {
   return transaction(ctx, async (tx) => {
     const locked = await lockDue(tx, now, BATCH);
@@ -92,16 +92,16 @@ function dueOf(ctx: Pick<Context, 'log'>, { automation }: LockedAutomation, now:
     if (trigger.kind !== 'schedule') throw new TypeError('it has no schedule');
     return dueTimes(readCron(trigger), { from: from!, now, catchUp });
   } catch (err) {
-    // A zone that the database of zones has no more: the others of its batch go on.
+    // The database of time zones may drop a zone: the rest of the batch continues.
     ctx.log.error(
       { err, automation: automation.id },
-      'a schedule cannot be read any more; it has no further times',
+      'a schedule can no longer be read; it gets no further times',
     );
     return { times: [], next: null };
   }
 }
 
-/** The times of organizations without the capability pass. */
+/** Times of organizations without the capability are skipped. */
 async function allowedOrgs(
   { config }: Pick<Context, 'config'>,
   tx: Tx,

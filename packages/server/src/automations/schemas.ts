@@ -58,7 +58,7 @@ export const TimeZone = Text('Europe/Berlin', {
   description: 'A name of the IANA time zone database.',
 });
 
-/** One of several objects, by the value of `kind`. */
+/** A union of objects, selected by `kind`. */
 const ByKind = <T>(...kinds: TSchema[]) =>
   Type.Unsafe<T>({ type: 'object', discriminator: { propertyName: 'kind' }, oneOf: kinds });
 const schedule = { kind: Enum(['schedule']), cron: CronExpression, timeZone: TimeZone };

@@ -1,2 +1,2 @@
-/** What the secrets of hooks are sealed for. */
+/** The purpose for which hook secrets are sealed. */
 export const PURPOSE = 'headrace automations';

@@ -3,9 +3,9 @@
  *
  *   (none)            admit      queued
  *   (none)            skip       skipped     a rule of admission.ts refuses it; a run by hand is never skipped
- *   queued            begin      running     its turn; its thread, message and run are there
+ *   queued            begin      running     its turn; its thread, message and run exist
  *   queued            refuse     failed      no thread can be created in the project
- *   running           complete   completed   its run completed, and its pull request is there, if it has one
+ *   running           complete   completed   its run completed, and its pull request, if any, is open
  *   running           fail       failed      its run, the initialization or the pull request failed
  *   queued, running   cancel     cancelled   queued: the automation was disabled or deleted; running: its run was
  *                                            cancelled, or its thread archived or deleted
@@ -15,10 +15,10 @@ import type { ExecutionRow } from '../db/schema.ts';
 export type ExecutionStatus = ExecutionRow['status'];
 export type ExecutionEvent = 'begin' | 'refuse' | 'complete' | 'fail' | 'cancel';
 
-/** Executions that have not ended. */
+/** The statuses of executions that have not ended. */
 export const OPEN = ['queued', 'running'] as const satisfies ExecutionStatus[];
 
-/** The status of a new execution: of one that is admitted, and of one that is not. */
+/** The status of a new execution that is admitted, and of one that is not. */
 export const admitted = 'queued' satisfies ExecutionStatus;
 export const notAdmitted = 'skipped' satisfies ExecutionStatus;
 
@@ -30,7 +30,7 @@ const TRANSITIONS = {
   cancel: { from: OPEN, to: 'cancelled' },
 } as const satisfies Record<ExecutionEvent, { from: readonly ExecutionStatus[]; to: ExecutionStatus }>;
 
-/** Which statuses an event needs, and which one it leaves. */
+/** Which statuses an event requires, and which one results. */
 export const executionChange = (
   event: ExecutionEvent,
 ): { from: readonly ExecutionStatus[]; to: ExecutionStatus } => TRANSITIONS[event];

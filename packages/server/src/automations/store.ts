@@ -22,7 +22,7 @@ export async function insertAutomation(tx: Tx, row: Insertable<AutomationsTable>
 /** When a change is made: later than the one before. */
 export const touched = sql<Date>`greatest(now(), updated_at + interval '1 millisecond')`;
 
-/** Writes columns as a change that a caller made: `updated_at` moves. */
+/** Writes columns for a caller's change, and sets `updated_at`. */
 export async function saveAutomation(
   tx: Tx,
   id: string,
@@ -36,7 +36,7 @@ export async function saveAutomation(
     .executeTakeFirstOrThrow();
 }
 
-/** Whether events begin the automation that the path names. */
+/** Whether events start the automation in the path. */
 export async function isByEvents(
   db: Db,
   { orgId }: { orgId: string },
@@ -51,7 +51,7 @@ export async function isByEvents(
   return row?.kind === 'event';
 }
 
-/** Nothing begins them any more, and their secrets are gone. */
+/** Marks automations as deleted and removes their secrets. */
 export async function markAutomationsDeleted(tx: Tx, ids: readonly string[]): Promise<void> {
   await tx.db
     .updateTable('automations')
@@ -81,7 +81,7 @@ export async function lockAutomationsOf(
     .execute();
 }
 
-/** Of an organization, with its row locked, so that two of its calls do not count at once. */
+/** The number in an organization, with its row locked, so that concurrent calls do not exceed the limit together. */
 export async function countAutomations(tx: Tx, orgId: string): Promise<number> {
   await sql`select from organizations where id = ${orgId} for no key update`.execute(tx.db);
   const { count } = await tx.db
@@ -153,7 +153,7 @@ export const executionsBefore =
         select id from executions where created_at < ${time} and finished_at is not null order by created_at limit ${limit})`,
     );
 
-/** Hooks that came before a time: one that comes again counts as a new one. */
+/** Removes deliveries of hooks before a time: a repeated one then counts as new. */
 export const hookDeliveriesBefore =
   (time: RawBuilder<unknown>): Purge =>
   (db, _, limit) =>
@@ -163,7 +163,7 @@ export const hookDeliveriesBefore =
         select automation_id, delivery_id from hook_deliveries where created_at < ${time} order by created_at limit ${limit})`,
     );
 
-/** What belongs to deleted automations, whose executions have ended. */
+/** Removes the rows of deleted automations whose executions have ended. */
 export const purgeAutomations: Purge[] = [
   (db, ids, limit) =>
     countChanged(

@@ -36,7 +36,7 @@ export const updateAutomation = write({
   async before({ ctx, principal, params, body }) {
     requireSound(ctx, body);
     const { trigger, filter, disabled } = body;
-    // Events from before the call count as the automation was then.
+    // Events before the call are matched with the automation's old state.
     if ((trigger ?? filter ?? disabled) !== undefined && (await isByEvents(ctx.db, principal, params)))
       await caughtUp(ctx, 'automations');
   },
@@ -59,7 +59,7 @@ export const updateAutomation = write({
   },
 });
 
-/** A secret that is left out stays; one that is given replaces all that were valid. */
+/** An omitted secret is kept; a given one replaces all valid secrets. */
 function triggerChange({ secretKey }: Pick<Context, 'secretKey'>, row: AutomationRow, { trigger }: Change) {
   if (trigger === undefined) return {};
   const secret = trigger.kind === 'webhook' ? trigger.secret : undefined;
@@ -75,7 +75,7 @@ function triggerChange({ secretKey }: Pick<Context, 'secretKey'>, row: Automatio
 
 type StateColumn = 'disabled_reason' | 'consecutive_failures' | 'next_run_at' | 'after_sequence';
 
-/** Whether it is enabled, and from when on. A schedule that stays as it is keeps its next time. */
+/** The columns for enabling and disabling. An unchanged schedule keeps its next time. */
 async function stateChange(
   tx: Tx,
   ctx: Pick<Context, 'clock'>,
