@@ -3,7 +3,7 @@ import { caughtUp, startConsumer, takeBatch } from './consumer.ts';
 import type { Consumer } from './consumer.ts';
 import { openTestLog, until } from './events.fixture.ts';
 import type { TestLog } from './events.fixture.ts';
-import { slowestConsumer } from './store.ts';
+import { hasMore, slowestConsumer } from './store.ts';
 
 let log: TestLog;
 beforeEach(async () => {
@@ -52,6 +52,21 @@ test('what fails midway is taken again, what is committed is not', async () => {
   expect(await takeBatch(log.ctx, consumer)).toBe(2);
   expect(await takeBatch(log.ctx, consumer)).toBe(0);
   expect(await taken()).toEqual(['run.queued', 'run.running']);
+});
+
+test('a reader passes what the log has forgotten, and takes what comes after', async () => {
+  const { consumer, taken } = await noting();
+  const { db } = log.ctx;
+  const published = async () => (await db.selectFrom('events').selectAll().execute()).length === 1;
+  await log.write(['run.queued']);
+  await until(published);
+  await db.deleteFrom('events').execute();
+  expect(await takeBatch(log.ctx, consumer)).toBe(0);
+  expect(await hasMore(db, 'webhooks')).toBe(false);
+  await log.write(['run.running']);
+  await until(published);
+  expect(await takeBatch(log.ctx, consumer)).toBe(1);
+  expect(await taken()).toEqual(['run.running']);
 });
 
 test('two processes take each event once, in order, and a caller waits until they have', async () => {

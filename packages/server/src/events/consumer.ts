@@ -74,10 +74,12 @@ export function takeBatch(ctx: Pick<Context, 'db' | 'bus'>, consumer: Consumer):
   return transaction(ctx, async (tx) => {
     const position = await takePosition(tx, consumer.name);
     if (!position) return 0;
-    const { rows } = await readAll(tx.db, position.sequence, position.published_at, BATCH);
-    if (rows.length === 0) return 0;
-    await consumer.take(tx, rows);
-    await moveConsumer(tx, consumer.name, positionOf(rows.at(-1)!));
+    const { rows, end } = await readAll(tx.db, position.sequence, position.published_at, BATCH);
+    if (rows.length) await consumer.take(tx, rows);
+    // What the log had behind the position, and has no more, is past twice the retention.
+    const passed = { sequence: end.sequence, time: position.published_at.getTime() };
+    const last = rows.length ? positionOf(rows.at(-1)!) : passed;
+    if (last.sequence > position.sequence) await moveConsumer(tx, consumer.name, last);
     return rows.length;
   });
 }
