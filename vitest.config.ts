@@ -43,7 +43,7 @@ export default defineConfig({
           ...common,
           name: 'packages',
           include: ['packages/{agent,client,runner}/src/**/*.test.ts'],
-          // As in the server: a quarter of a second of CPU time for each file.
+          // As for the server: it saves a quarter of a second of CPU time per file.
           isolate: false,
         },
       },

@@ -108,7 +108,7 @@ const scratch = mkdtempSync(join(folder(), 'headrace-torture-'));
 // Half of a start's work is reading its modules: kept, so that what is killed is soon back. Only a process
 // that ends by itself writes it.
 process.env.NODE_COMPILE_CACHE = join(scratch, 'modules');
-// The cache is apart for each set of V8's flags; a runner has --expose-gc.
+// Each set of V8 flags has a cache of its own; a runner has --expose-gc.
 const RUNNER = join(import.meta.dirname, '../../packages/runner/src/main.ts');
 for (const argv of [[MAIN], ['--expose-gc', RUNNER]])
   spawnSync(process.execPath, [...argv, '--help'], { stdio: 'ignore', timeout: 60_000 });

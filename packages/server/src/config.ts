@@ -143,14 +143,14 @@ export interface Config extends Omit<FileConfig, 'scm'> {
   /** How long a review loop waits for the first check of a head, and for all of them. */
   reviewLoop: { graceSeconds: number; timeoutSeconds: number };
   webhooks: {
-    /** Receivers may have loopback and private addresses, and speak http. */
+    /** Allows receivers with loopback and private addresses, and http. */
     allowPrivate: boolean;
-    /** The waits between attempts: one attempt more than there are waits. */
+    /** The delays between attempts; n delays mean n + 1 attempts. */
     retrySeconds: number[];
-    /** For so long every attempt has to fail until a subscription is disabled. */
+    /** How long every attempt must fail before a subscription is disabled. */
     disableAfterSeconds: number;
   };
-  /** The least distance of two times of a schedule. */
+  /** The minimum interval between two times of a schedule. */
   automations: { minIntervalSeconds: number };
   /** What a source of a repository may have; a bundle has limits of its own. */
   repositoryLimits: { files: number; bytes: number; fileBytes: number };

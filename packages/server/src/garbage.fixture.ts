@@ -1,4 +1,4 @@
-/** For tests of what is kept in memory. */
+/** For tests of memory use. */
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 

@@ -25,7 +25,7 @@ export const codesOf = (guide: string, header: string): string[] => {
   return [...rows.matchAll(/^\| `(\w+)`/gm)].map(([, code]) => code!).toSorted();
 };
 
-/** The values of a schema's field that has some, and may be null. */
+/** The values of an enum field that may be null. */
 export const valuesOf = (schema: object): string[] =>
   [...JSON.stringify(schema).matchAll(/"enum":(\[[^\]]*\])/g)]
     .flatMap(([, values]) => JSON.parse(values!) as (string | null)[])
@@ -35,7 +35,7 @@ export const valuesOf = (schema: object): string[] =>
 /** Within a test's 30 s. */
 const LIMIT_MS = 25_000;
 
-/** Runs commands, which must succeed, and ends what they have left running. Returns their output. */
+/** Runs commands, which must succeed, and ends processes that they leave behind. Returns their output. */
 export async function runCommands(
   commands: string,
   env: Record<string, string>,
@@ -51,7 +51,7 @@ export async function runCommands(
     try {
       process.kill(-child.pid!, 'SIGKILL');
     } catch {
-      // Nothing was left.
+      // No process was left.
     }
   };
   const timer = setTimeout(end, LIMIT_MS);

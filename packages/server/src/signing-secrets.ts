@@ -1,6 +1,6 @@
 /**
- * Secrets by which a party signs what it sends (https://www.standardwebhooks.com): `whsec_` and the base64 of
- * 32 bytes. After a rotation the former one is valid until its time, next to the new one.
+ * Signing secrets (https://www.standardwebhooks.com): `whsec_` and the base64 of 32 bytes. After a rotation the old
+ * one stays valid until its time, in addition to the new one.
  */
 import { randomBytes } from 'node:crypto';
 import { sql } from 'kysely';
@@ -13,7 +13,7 @@ import { seal, unseal } from './sealing.ts';
 const SECRET_BYTES = 32;
 const PREFIX = 'whsec_';
 
-/** What a row keeps of its secrets, sealed for the row. */
+/** The columns of a row's secrets, sealed for the row. */
 export interface SigningSecrets {
   org_id: string;
   id: string;
@@ -31,7 +31,7 @@ export const newSigningSecret = (): string => PREFIX + randomBytes(SECRET_BYTES)
 export const sealSigningSecret = (secretKey: Buffer, purpose: string, owner: Owner, secret: string): Buffer =>
   seal(secretKey, purpose, placeOf(owner), secret);
 
-/** The secrets that are valid at `now`, the newest first. Throws when the service's secret key is another one. */
+/** The secrets that are valid at `now`, newest first. Throws if the service's secret key has changed. */
 export function openSigningSecrets(
   secretKey: Buffer,
   purpose: string,
@@ -58,7 +58,7 @@ export const Rotation = Body({
   ),
 });
 
-/** The columns after a rotation: what was former before is dropped. */
+/** The columns after a rotation; an older former secret is dropped. */
 export function rotatedSecret(
   { secret_sealed: current }: Pick<SigningSecrets, 'secret_sealed'>,
   sealed: Buffer,
@@ -77,8 +77,8 @@ export function rotatedSecret(
 }
 
 /**
- * The key of the signature: the bytes of the base64 behind `whsec_`; a secret without that prefix, a sender's
- * own, is its text.
+ * The key of the signature: the decoded base64 after `whsec_`. For a secret without the prefix, from a sender, it is
+ * the text itself.
  */
 export const signingKey = (secret: string): Buffer =>
   secret.startsWith(PREFIX) ? Buffer.from(secret.slice(PREFIX.length), 'base64') : Buffer.from(secret);

@@ -11,18 +11,18 @@ import type { PoolConfig } from 'pg';
 import type { Logger } from 'pino';
 
 const RIVAL_POLL_MS = 400;
-/** A holder whose machine is gone loses the lock in about 3 s, not in the kernel's two hours. */
+/** A holder whose machine dies loses the lock after about 3 s, not after the kernel's two hours. */
 const SETTINGS = `set tcp_keepalives_idle = 1; set tcp_keepalives_interval = 1; set tcp_keepalives_count = 2`;
 
 interface Held {
   connection: PoolConfig;
   lock: number;
-  /** In the log, and in the database's list of connections. */
+  /** The name in the log and in the database's list of connections. */
   name: string;
   log: Pick<Logger, 'warn'>;
 }
 
-/** Has `work` run whenever this process holds the lock. Its signal is aborted when that ends. */
+/** Runs `work` whenever this process holds the lock. Its signal is aborted when the lock is lost. */
 export function holdLock(
   { connection, lock, name, log }: Held,
   work: (client: Client, signal: AbortSignal) => Promise<void>,
@@ -54,7 +54,7 @@ export function holdLock(
   async function run(): Promise<void> {
     while (!stopped.signal.aborted) {
       await attend().catch(async (err: unknown) => {
-        log.warn({ err, work: name }, 'work of one process lost its connection; it is taken up again');
+        log.warn({ err, work: name }, 'the holder of a lock lost its connection and tries again');
         await rest();
       });
     }

@@ -63,7 +63,7 @@ export default async function setup(project: TestProject): Promise<() => Promise
 async function compileModules(): Promise<void> {
   const cache = process.env.NODE_COMPILE_CACHE;
   if (cache === undefined || existsSync(cache)) return;
-  // The cache is apart for each set of V8's flags; a runner has --expose-gc.
+  // Each set of V8 flags has a cache of its own; a runner has --expose-gc.
   const starts = [['../main.ts'], ['--expose-gc', '../../../runner/src/main.ts']];
   await Promise.all(
     starts.map((argv) =>

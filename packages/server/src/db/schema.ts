@@ -998,7 +998,7 @@ interface LogConsumersTable {
   published_at: Time;
 }
 
-/** Who reads the log inside the service. */
+/** The readers of the log inside the service. */
 export type ConsumerName = 'webhooks' | 'automations';
 
 interface WebhookSubscriptionsTable {
@@ -1020,7 +1020,7 @@ interface WebhookSubscriptionsTable {
   deleted_at: TimeOrNull;
 }
 
-/** What an attempt to deliver came to. */
+/** The outcome of a failed attempt of a delivery. */
 export type AttemptError = 'timeout' | 'connection' | 'tls' | 'address_refused' | 'redirect' | 'status';
 
 /** An attempt, as the delivery shows it. */
@@ -1029,11 +1029,11 @@ export interface DeliveryAttempt {
   durationMs: number;
   statusCode: number | null;
   error: AttemptError | null;
-  /** The first 1,024 bytes of the answer; null without one. */
+  /** The first 1,024 bytes of the response; null without one. */
   response: string | null;
 }
 
-/** An event as a delivery keeps it: the envelope without the organization and the cursor. */
+/** An event as a delivery stores it: the envelope without the organization and the cursor. */
 export interface DeliveredEvent {
   /** Null: a ping, which is on no feed. */
   sequence: number | null;
@@ -1064,7 +1064,7 @@ interface WebhookDeliveriesTable {
   finished_at: TimeOrNull;
 }
 
-/** When an automation begins, as clients see it. */
+/** An automation's trigger, as clients see it. */
 export type AutomationTrigger =
   | { kind: 'schedule'; cron: string; timeZone: string }
   | { kind: 'event'; types: string[] }
@@ -1076,7 +1076,7 @@ export type AutomationTrigger =
 
 export type HookSource = 'generic' | 'error_tracker' | 'tracker';
 
-/** All of an automation's have to hold. */
+/** A rule of a filter; all rules of an automation must match. */
 export interface FilterRule {
   path: string;
   op: 'eq' | 'ne' | 'in' | 'contains' | 'exists';
@@ -1115,7 +1115,7 @@ interface AutomationsTable {
   purged_at: TimeOrNull;
 }
 
-/** The event that made an execution, as templates read it. */
+/** The event that started an execution, as templates read it. */
 export interface TriggerEvent {
   type: string;
   data: Record<string, unknown>;
@@ -1123,7 +1123,7 @@ export interface TriggerEvent {
   runId: string | null;
 }
 
-/** What was found in a hook's payload about an issue. */
+/** The issue found in a hook's payload. */
 export interface MappedIssue {
   errorTrackerIssue?: Record<string, unknown>;
   trackerIssueUrl?: string;

@@ -110,7 +110,7 @@ const insertEvents = (count: number, first: number) =>
 
 /** By the number of events; more of them than this are rare, and a statement of their own. */
 const MOST_PREPARED = 8;
-/** A statement takes no more than 65,535 values. */
+/** A statement takes at most 65,535 values. */
 const MOST_AT_ONCE = 4_000;
 const flushing = Array.from({ length: MOST_PREPARED + 1 }, (_, count) => ({
   events: prepared(`insert_events_${count}`, insertEvents(count, 1)),

@@ -1,7 +1,7 @@
 /**
- * Readers of the log inside the service. Each has a named position, which moves in the transaction of what it
- * makes of the events: what is committed was taken once, in the log's order, by whichever process. The
- * log keeps what its readers have not taken (partitions.ts), within a bound.
+ * Readers of the log inside the service. Each has a named position, which moves in the transaction that stores its
+ * results, so each event is taken once, in the log's order, by any process. The log keeps events that its readers have
+ * not taken (partitions.ts), within a bound.
  */
 import { sql } from 'kysely';
 import type { Context } from '../context.ts';
@@ -13,18 +13,18 @@ import { every } from '../jobs/every.ts';
 import { hasMore, moveConsumer, readAll, takePosition } from './store.ts';
 import { positionOf } from './view.ts';
 
-/** By itself, so that a lost hint costs no more; another process's death, too, is noticed by this. */
+/** The interval without hints: it bounds the cost of a lost hint and of another process's death. */
 const POLL_MS = 500;
 const BATCH = 500;
-/** How long a caller waits for a reader at most, and how often it looks. */
+/** How long a caller waits for a reader, and how often it looks. */
 const CAUGHT_UP_MS = 1_000;
 const LOOK_MS = 10;
 
 export interface Consumer {
   name: ConsumerName;
   /**
-   * Takes the next events, in order, of all organizations and feeds; at most `BATCH`. It has no effect
-   * outside of `tx`: what fails is taken again.
+   * Takes the next events of all organizations and feeds, in order, at most `BATCH`. It has no effect outside of
+   * `tx`: a failed batch is taken again.
    */
   take(tx: Tx, events: readonly EventRow[]): Promise<void>;
 }
@@ -35,7 +35,7 @@ export interface Consuming {
   stop(): Promise<void>;
 }
 
-/** Has this process read on whenever the log grows, unless another one does just then. */
+/** Makes this process read on when the log grows, unless another process is reading. */
 export function startConsumer(ctx: Deps, consumer: Consumer): Consuming {
   let isNewer = false;
   const loop = every(
@@ -85,8 +85,8 @@ export function takeBatch(ctx: Pick<Context, 'db' | 'bus'>, consumer: Consumer):
 }
 
 /**
- * Waits until a reader has taken all events that were committed before the call, at most a second: a change
- * of what it does with them then holds for later ones alone.
+ * Waits until a reader has taken all events that were committed before the call, at most a second. A change of how it
+ * processes events then applies only to later ones.
  */
 export async function caughtUp({ db }: { db: Db }, name: ConsumerName): Promise<void> {
   const { rows } = await sql<{ last: number | null }>`select max(id) as last from outbox`.execute(db);

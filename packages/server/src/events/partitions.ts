@@ -77,7 +77,7 @@ export async function createPartitions(db: Db, daysAhead = DAYS_AHEAD): Promise<
 export async function removeExpired(db: Db, retentionSeconds: number): Promise<void> {
   const retentionMs = retentionSeconds * 1000;
   const due = (await databaseNow(db)) - retentionMs - DELETE_GRACE_SECONDS * 1000;
-  // What a reader inside the service has not taken is kept as long again, at most.
+  // Events that a reader inside the service has not taken are kept for up to twice the retention.
   const waiting = (await slowestConsumer(db))?.getTime() ?? due;
   const keptFrom = Math.max(due - retentionMs, Math.min(due, waiting));
   for (const name of await listPartitions(db)) {

@@ -103,7 +103,7 @@ export async function hasMore(db: Db, name: ConsumerName): Promise<boolean> {
   return rows[0]!.has_more;
 }
 
-/** A reader's position, locked for its next batch; undefined where another process takes one now. */
+/** A reader's position, locked for its next batch; undefined if another process has it locked. */
 export const takePosition = (tx: Tx, name: ConsumerName) =>
   tx.db
     .selectFrom('log_consumers')
@@ -121,7 +121,7 @@ export async function moveConsumer(tx: Tx, name: ConsumerName, { sequence, time 
     .execute();
 }
 
-/** When the slowest reader inside the service took its last event; null: all have taken everything. */
+/** The time up to which the slowest reader inside the service has taken events; null: all have taken everything. */
 export async function slowestConsumer(db: Db): Promise<Date | null> {
   const { rows } = await sql<{ time: Date | null }>`
     select min(c.published_at) as time from log_consumers c, log_state s where c.sequence < s.last_sequence`.execute(
@@ -130,7 +130,7 @@ export async function slowestConsumer(db: Db): Promise<Date | null> {
   return rows[0]!.time;
 }
 
-/** Where the log ends, in the caller's transaction: later events have higher sequences. */
+/** The log's last sequence, in the caller's transaction: later events have higher ones. */
 export async function lastSequence(db: Db): Promise<number> {
   const { last_sequence: last } = await db
     .selectFrom('log_state')

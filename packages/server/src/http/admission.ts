@@ -103,7 +103,7 @@ export class Admission {
   /** Neither the caller nor its window can be looked up while the database is away. */
   async #count(request: AdmittedRequest): Promise<RateState> {
     try {
-      // By its route, if it has one: an address has many spellings.
+      // By its route, if it has one: a URL has many spellings.
       if (OF_SERVICES.test(request.routeOptions.url ?? request.url))
         return await this.#limiter.take(anonymous(request.ip));
       const known = await this.#authenticate(request.headers, request.ip, request.url);

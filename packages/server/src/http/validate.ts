@@ -69,7 +69,7 @@ function field(error: ErrorObject): Field {
       path: `${instancePath}/${escape((params.additionalProperty ?? params.unevaluatedProperty) as string)}`,
       message: 'is not a known field',
     };
-  // No branch has this value of what tells the branches apart.
+  // No branch has this value of the discriminator.
   if (keyword === 'discriminator')
     return { path: `${instancePath}/${escape(params.tag as string)}`, message: 'is not a known kind' };
   if (keyword === 'enum')

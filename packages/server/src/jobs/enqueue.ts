@@ -74,7 +74,7 @@ export async function enqueue<K extends JobKind>(
   return id;
 }
 
-/** As `enqueue`, for many jobs at once: one statement. */
+/** Like `enqueue`, for many jobs in one statement. */
 export async function enqueueMany<K extends JobKind>(
   tx: Tx,
   kind: K,

@@ -21,7 +21,7 @@ interface Begun {
 
 /**
  * Creates a thread of a project that is locked against deletion, with its first message and run, if it has one:
- * `thread.updated`, `message.persisted`, `run.queued`. Throws if there is nothing to start from, or no worker.
+ * `thread.updated`, `message.persisted`, `run.queued`. Throws if the project has nothing to start from, or no worker is alive.
  */
 export async function beginThread(
   tx: Tx,

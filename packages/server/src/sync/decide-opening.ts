@@ -1,4 +1,4 @@
-/** What a new pull request is to be: decided under its thread's lock, before the provider is asked. */
+/** Decides on a new pull request, under its thread's lock and before the provider is asked. */
 import type { Context } from '../context.ts';
 import type { ProjectRow, ThreadRow } from '../db/schema.ts';
 import type { Tx } from '../db/transaction.ts';
@@ -23,8 +23,8 @@ interface AskedRecord {
 }
 
 /**
- * The record of a new pull request of a locked thread. Refuses, in this order: archived, sealed, not bound, busy,
- * another one is open.
+ * The record of a new pull request of a locked thread. Refuses, in this order, a thread that is archived, sealed, not
+ * bound or busy, or that has another open one.
  */
 export async function decideRecord(
   tx: Tx,
@@ -58,7 +58,7 @@ interface AskedOpening {
   commentOnIssue?: boolean | undefined;
 }
 
-/** What is opened: the thread's change, under its title. Throws `no_changes`. */
+/** The content of the pull request: the thread's change, with the thread's title. Throws `no_changes`. */
 export async function decideOpening(
   tx: Tx,
   ctx: Context,
@@ -88,7 +88,7 @@ interface Change {
   baseCommitSha: string;
 }
 
-/** What the thread has changed since its base commit. Throws `no_changes`. */
+/** The thread's changes since its base commit. Throws `no_changes`. */
 async function changeOf(tx: Tx, thread: ThreadRow): Promise<Change> {
   const { base_commit_sha: baseCommitSha, latest_source_id: sourceId } = thread;
   const nothing = new ApiError(

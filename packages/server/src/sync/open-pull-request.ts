@@ -25,7 +25,7 @@ import { numbered } from './names.ts';
 import { findOwnCommit } from './own-commit.ts';
 import { lookAnyway } from './see.ts';
 
-/** What is known of the record to be before the provider is asked. */
+/** The part of the new record that is known before the provider is asked. */
 export interface NewRecord extends Record<string, unknown> {
   id: string;
   orgId: string;
@@ -38,7 +38,7 @@ export interface NewRecord extends Record<string, unknown> {
   address: string | null;
 }
 
-/** All that is needed to do it, and to find it again. */
+/** Everything needed to open the pull request, and to find it again. */
 export interface Opening extends NewRecord {
   sourceId: string;
   baseSourceId: string;

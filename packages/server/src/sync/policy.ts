@@ -42,7 +42,7 @@ export async function hold(tx: Tx, thread: ThreadRow, heldBy: string): Promise<v
   await holdPullRequests(tx, thread.id, heldBy);
 }
 
-/** Whether an operation, or an execution, has pull requests of a locked thread in its hands. */
+/** Whether an operation, or an execution, is changing pull requests of a locked thread. */
 export const isHeld = async (tx: Tx, { pull_request_operation_id: heldBy }: ThreadRow): Promise<boolean> =>
   heldBy !== null && (isId('exe', heldBy) ? isExecuting(tx, heldBy) : isUnderWay(tx.db, heldBy));
 

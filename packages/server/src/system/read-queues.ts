@@ -22,7 +22,7 @@ const OWN: Partial<
     running: sql`status in ('running', 'waiting')`,
   },
   'build.work': { table: 'builds', waiting: sql`status = 'queued'`, running: sql`status = 'building'` },
-  // One that waits for its turn, or for its run, has no job.
+  // An execution that waits for its turn, or for its run, has no job.
   'automation.execute': {
     table: 'executions',
     waiting: sql`status = 'queued'`,
@@ -59,7 +59,7 @@ export async function readQueues(db: Db): Promise<Queue[]> {
 export const queuesQuery = (): RawBuilder<unknown> =>
   sql.join([...(Object.keys(NAMES) as JobKind[]).map(queueOf), deliveries()], sql` union all `);
 
-/** More deliveries of webhooks are not counted: receivers that are away may leave 100,000 each. */
+/** The count of webhook deliveries stops here: each dead receiver may leave 100,000. */
 const MOST_COUNTED = 10_000;
 
 function deliveries(): RawBuilder<unknown> {

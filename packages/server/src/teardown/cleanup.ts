@@ -121,13 +121,13 @@ async function removeStored(ctx: Cleaning): Promise<void> {
   }
 }
 
-/** Deleted subscriptions go at once: nothing reads their deliveries any more. */
+/** Deleted subscriptions are removed at once: nothing reads their deliveries. */
 async function removeSubscriptions(ctx: Cleaning): Promise<void> {
   const ids = await findDeletedSubscriptions(ctx.db, BATCH);
   if (ids.length) for (const purge of purgeSubscriptions) await purgeAll(ctx, purge, ids);
 }
 
-/** Those whose executions have ended. */
+/** Deleted automations whose executions have ended. */
 async function purgeDeletedAutomations(ctx: Cleaning): Promise<void> {
   const { rows } = await sql<{ id: string }>`
     select a.id from automations a where a.purged_at is null and a.deleted_at <= ${ago(ctx, ctx.config.eventRetentionSeconds)}

@@ -12,7 +12,7 @@ import { loadSource } from '../sources/index.ts';
 import { giveTask } from '../tasks/index.ts';
 import { insertThread } from './store.ts';
 
-/** Who creates a thread: an account, and its person if that acts by a session. */
+/** Who creates a thread: an account, and its user if it acts through a session. */
 export type Creator = Pick<Principal, 'actorId' | 'userId'>;
 
 export interface NewThread {
@@ -31,7 +31,7 @@ export interface NewThread {
 
 type Chosen = Pick<NewThread, 'sourceId' | 'baseBranch'>;
 
-/** What a new thread starts from. */
+/** The source or branch that a new thread starts from. */
 interface Start {
   sourceId: string | null;
   baseCommitSha: string | null;
@@ -87,7 +87,7 @@ async function startingSource(
 
 /**
  * Creates a thread of a project that is locked against deletion, and the job that prepares it: `thread.updated`.
- * Throws if the project has nothing that it can start from.
+ * Throws if the project has nothing to start from.
  */
 export async function startThread(
   tx: Tx,

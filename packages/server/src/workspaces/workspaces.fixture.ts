@@ -20,7 +20,7 @@ export function hurry(s: TestServer): () => void {
   const { ctx } = s.service;
   const look = async () => {
     await sweepIdle(ctx);
-    // A worker that is woken for nothing costs most of a look.
+    // Waking a worker without a due job costs most of a look.
     const { rows } = await sql<{ isDue: boolean }>`
       with hurried as (
         update jobs set run_at = now() where status = 'queued' and run_at > now() + interval '2 seconds' and key like 'thread:%'

@@ -1,36 +1,36 @@
--- Readers of the log inside the service, each at a named position: what each has taken, it has taken for good.
+-- Readers of the log inside the service, each with a named position: no reader takes an event twice.
 create table log_consumers (
   name text primary key,
   sequence bigint not null,
-  -- When the last event that was taken was published.
+  -- The publication time of the last event taken.
   published_at timestamptz(3) not null
 );
 insert into log_consumers
   select name, last_sequence, last_published_at from log_state cross join unnest(array['webhooks', 'automations']) as name;
 
--- Addresses of customers that are told of events of the Direct feed.
+-- Customers' URLs that receive events of the Direct feed.
 create table webhook_subscriptions (
   org_id text not null references organizations,
   id text primary key,
   project_id text references projects,
   url text not null,
-  -- As they were given, each once: types, groups (`run.*`), `*`.
+  -- As given, without duplicates: types, groups (`run.*`), `*`.
   types text[] not null,
   disabled_reason text check (disabled_reason in ('user', 'gone', 'failures')),
-  -- Since the last success, or since it was enabled: when the first attempt failed, and how many did.
+  -- The time of the first failed attempt, and their number, since the last success or since it was enabled.
   failing_since timestamptz(3),
   failed_attempts integer not null default 0,
-  -- Null once it is deleted.
+  -- Null after deletion.
   secret_sealed bytea,
-  -- Signs, too, until then: the secret before the last rotation.
+  -- The secret before the last rotation, which also signs until then.
   former_secret_sealed bytea,
   former_secret_until timestamptz(3),
-  -- Events up to this sequence are not its concern: they are from before it was made, or enabled again.
+  -- Events up to this sequence are not delivered: they precede its creation, or the time when it was enabled again.
   after_sequence bigint not null,
   created_by text not null,
   created_at timestamptz(3) not null default now(),
   updated_at timestamptz(3) not null default now(),
-  -- Its rows are removed in batches afterwards.
+  -- Its rows are removed in batches later.
   deleted_at timestamptz(3),
   check ((secret_sealed is null) = (deleted_at is not null))
 );
@@ -47,11 +47,11 @@ create table webhook_deliveries (
   project_id text,
   event_id text not null,
   event_type text not null,
-  -- The event as the log has it, without the organization: it may be gone from there before the last attempt.
+  -- The event as in the log, without the organization: the log may drop it before the last attempt.
   event jsonb not null,
   status text not null default 'pending' check (status in ('pending', 'succeeded', 'failed')),
   attempt_count integer not null default 0,
-  -- The last ten, the oldest first.
+  -- The last ten, oldest first.
   attempts jsonb not null default '[]',
   next_attempt_at timestamptz(3),
   error_code text check (error_code in ('exhausted', 'gone', 'platform_app_event', 'expired', 'overflow')),
@@ -61,15 +61,15 @@ create table webhook_deliveries (
   check ((status = 'pending') = (next_attempt_at is not null)),
   check ((status = 'pending') = (finished_at is null))
 );
--- Lists, newest first. What they filter by is in the index: among 100,000 deliveries, a status that one of them has
--- costs 10 ms. In the order of `id` the planner would walk the primary key, through all other subscriptions' rows.
+-- Lists, newest first. The index contains the filtered columns: to find the only delivery of a status among 100,000
+-- takes 10 ms. In the order of `id`, the planner would walk the primary key through the rows of all subscriptions.
 create index webhook_deliveries_list on webhook_deliveries (subscription_id, number, status, event_type);
--- First attempts begin in the log's order, whatever the clock says; further ones when they are due. Each has an
--- index, so that neither walks the others' rows.
+-- First attempts begin in the log's order, regardless of the clock; later ones when they are due. Each kind has an
+-- index, so that a scan of one does not walk the rows of the other.
 create index webhook_deliveries_first on webhook_deliveries (subscription_id, number) where status = 'pending' and attempt_count = 0;
 create index webhook_deliveries_again on webhook_deliveries (subscription_id, next_attempt_at, number) where status = 'pending' and attempt_count > 0;
--- What goes while the subscription is disabled.
+-- Deliveries that are also sent while the subscription is disabled.
 create index webhook_deliveries_pings on webhook_deliveries (subscription_id, number) where status = 'pending' and event_type = 'webhook.ping';
--- What gets too old.
+-- For expiry.
 create index webhook_deliveries_pending on webhook_deliveries (created_at) where status = 'pending';
 create index webhook_deliveries_ended on webhook_deliveries (finished_at) where status <> 'pending';
