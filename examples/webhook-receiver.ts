@@ -4,8 +4,8 @@
  *     npm install standardwebhooks
  *     WEBHOOK_SECRET=whsec_… PORT=8080 node examples/webhook-receiver.ts   # Node 24 or newer
  *
- * INBOX is its SQLite file. With HEADRACE_KEY (HEADRACE_URL where it is not http://127.0.0.1:4400) it also reads what it
- * has missed from the log: at the start, and every hour. The guide to webhooks explains it.
+ * INBOX is its SQLite file. With HEADRACE_KEY (and HEADRACE_URL, default http://127.0.0.1:4400) it also reads missed
+ * events from the log: at the start, and every hour. The guide to webhooks explains it.
  */
 import { createServer } from 'node:http';
 import type { IncomingMessage } from 'node:http';
@@ -27,7 +27,7 @@ interface Page {
 
 const { WEBHOOK_SECRET = '', PORT = '8080', INBOX = 'inbox.db', HEADRACE_KEY } = process.env;
 const API = `${process.env.HEADRACE_URL ?? 'http://127.0.0.1:4400'}/api`;
-/** What the subscription has, for the log. */
+/** The subscription's types and project, for the log. */
 const TYPES = 'thread.updated,thread.deleted';
 const MAX_BODY = 1024 * 1024;
 const RETRY_MS = 5_000;
@@ -38,20 +38,20 @@ db.exec(`
   create table if not exists inbox (id text primary key, sequence integer, event text not null, done integer not null default 0);
   create index if not exists inbox_open on inbox (sequence) where not done;
   create table if not exists log (cursor text not null)`);
-// A second delivery of an event, and what the log shows of one that came, change nothing.
+// A repeated delivery, or an event in the log that was already delivered, changes nothing.
 const insert = db.prepare('insert or ignore into inbox (id, sequence, event) values (?, ?, ?)');
 const next = db.prepare('select id, event from inbox where not done order by sequence limit 1');
 const finish = db.prepare('update inbox set done = 1 where id = ?');
 
 const keep = (id: string, event: Event) => insert.run(id, event.sequence && Number(event.sequence), JSON.stringify(event));
 
-/** What you do about an event. It may run twice if the process dies midway. */
+/** Your work for an event. It may run twice if the process dies midway. */
 async function act({ id, type, data }: Event): Promise<void> {
   console.log(`${id} ${type} ${data.id}`);
 }
 
 let isWorking = false;
-/** Works on what is not done, one by one; after a failure again, a little later. */
+/** Processes open events one by one; retries a little later after a failure. */
 async function work(): Promise<void> {
   if (isWorking) return;
   isWorking = true;
@@ -84,7 +84,7 @@ const server = createServer(async (request, response) => {
   try {
     const body = await read(request);
     const headers = request.headers as Record<string, string>;
-    // Throws where the signature is wrong, or older than five minutes.
+    // Throws if the signature is wrong, or older than five minutes.
     keep(headers['webhook-id']!, webhook.verify(body, headers) as Event);
     response.writeHead(204).end();
     void work();

@@ -5,14 +5,14 @@ import { parseArgs } from 'node:util';
 import { createClient } from '@headrace/client';
 import { createOutput } from './demo/output.ts';
 import { startRecorder } from './demo/recorder.ts';
-import { tellOfRepository } from './demo/repository.ts';
+import { demoRepository } from './demo/repository.ts';
 import type { RepositoryOutcome } from './demo/repository.ts';
-import { tellOfReviewLoop } from './demo/review-loop.ts';
+import { demoReviewLoop } from './demo/review-loop.ts';
 import { startService } from './demo/service.ts';
 import type { DemoService } from './demo/service.ts';
 import { tell } from './demo/story.ts';
 import type { Outcome } from './demo/story.ts';
-import { tellOfAutomation } from './demo/unattended.ts';
+import { demoAutomation } from './demo/unattended.ts';
 
 const HELP = `npm run demo [-- options]
 Starts Headrace on a data folder of its own and drives its main job over HTTP: imports examples/workshop, lets two threads edit it at
@@ -63,9 +63,9 @@ async function run(): Promise<Outcome & RepositoryOutcome> {
   try {
     const told = await tell({ client, output, recorder, folder: join(dataDir, 'artifacts') });
     const story = { address, key, output, folder: join(dataDir, 'git') };
-    const repository = await tellOfRepository(story);
-    await tellOfReviewLoop(story, repository.repositoryId, repository.clone);
-    await tellOfAutomation(story, repository.repositoryId, repository.clone);
+    const repository = await demoRepository(story);
+    await demoReviewLoop(story, repository.repositoryId, repository.clone);
+    await demoAutomation(story, repository.repositoryId, repository.clone);
     outcome = { ...told, ...repository };
   } finally {
     await recorder.stop();

@@ -69,7 +69,7 @@ export class LongestFirst extends BaseSequencer {
       const place = LONG.indexOf(relative(project.config.root, moduleId).replaceAll(sep, '/'));
       return place < 0 ? LONG.length : place;
     };
-    // Files that share a process stay together: one of another project between them would end it.
+    // Files that share a process stay together: a file of another project between them would end the process.
     const sharing = ({ project }: TestSpecification) => (project.config.isolate ? '' : project.name);
     return (await super.sort(files)).toSorted(
       (a, b) => sharing(a).localeCompare(sharing(b)) || rank(a) - rank(b),

@@ -29,7 +29,7 @@ export interface RepositoryOutcome {
 const EDIT = join(EXAMPLES, 'edits', 'overdue-reminders.md');
 const GIT_LIMIT_MS = 60_000;
 
-export async function tellOfRepository(story: Story): Promise<RepositoryOutcome> {
+export async function demoRepository(story: Story): Promise<RepositoryOutcome> {
   const { output } = story;
   const clone = join(story.folder, 'clone');
   const repository = await makeRepository(story);

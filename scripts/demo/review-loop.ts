@@ -26,7 +26,7 @@ interface Loop {
   taskPath: string;
 }
 
-export async function tellOfReviewLoop(story: Story, repositoryId: string, clone: string): Promise<void> {
+export async function demoReviewLoop(story: Story, repositoryId: string, clone: string): Promise<void> {
   const loop = { story, repositoryId, clone, ...(await openPull(story, repositoryId, clone)) };
   let pull = (await call(story, 'GET', loop.path))['pullRequest'];
   await story.output.step('red', async () => {

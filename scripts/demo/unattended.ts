@@ -1,6 +1,6 @@
 /**
- * Work that starts by itself, and others that hear of it: an error tracker calls a hook, and everything up to the merge
- * follows without a hand. The team's CI hears of each change by a webhook.
+ * An automation and a webhook: an error tracker calls a hook, and everything up to the merge runs without a person. The
+ * team's CI receives each change as a webhook.
  */
 import { createHmac } from 'node:crypto';
 import { createServer } from 'node:http';
@@ -14,7 +14,7 @@ import { runTests } from './review-loop.ts';
 
 const PATH = 'shared/fines.js';
 const NOW = 'fine.settled === null';
-/** The first attempt sums the wrong fines. */
+/** The first attempt adds up the wrong fines. */
 const WRONG = 'fine?.settled';
 const RIGHT = 'fine?.settled === null';
 const ISSUE = {
@@ -26,7 +26,7 @@ const ISSUE = {
   web_url: 'https://acme.sentry.io/issues/1170820242/',
   url: 'https://sentry.io/api/0/organizations/acme/issues/1170820242/',
 };
-/** The built-in agent executes exactly the block. */
+/** The built-in agent executes only the block. */
 const replace = (from: string, to: string) => `\`\`\`sh\nsed -i 's/(${from})/(${to})/' ${PATH}\n\`\`\`\n`;
 const PROMPT = `Fix {{payload.data.issue.title}} ({{payload.data.issue.web_url}}).\n\n${replace(`fine) => ${NOW}`, `fine) => ${WRONG}`)}`;
 const INSTRUCTIONS = `Make the tests pass.\n\n${replace(`fine) => ${WRONG}`, `fine) => ${RIGHT}`)}`;
@@ -38,7 +38,7 @@ interface Team {
   projectId: string;
 }
 
-export async function tellOfAutomation(story: Story, repositoryId: string, clone: string): Promise<void> {
+export async function demoAutomation(story: Story, repositoryId: string, clone: string): Promise<void> {
   const { output } = story;
   const { project } = await call(story, 'POST', '/api/projects', {
     name: 'Workshop, unattended',
@@ -68,14 +68,14 @@ export async function tellOfAutomation(story: Story, repositoryId: string, clone
         ended['execution'].status === 'completed',
         `the execution is completed (${ended['execution'].status})`,
       );
-      return `thread, pull request, red, fix, green, merged: no hand; ${ci.received()} webhooks`;
+      return `thread, pull request, red, fix, green, merged, without a person; ${ci.received()} webhooks`;
     });
   } finally {
     await ci.stop();
   }
 }
 
-/** An automation, and a signed call of its hook, as the error tracker sends it. Returns the execution. */
+/** Creates an automation and calls its hook with a signature, as the error tracker does. Returns the execution. */
 async function callHook(story: Story, projectId: string): Promise<Answer> {
   const { automation, secret } = await call(story, 'POST', '/api/automations', {
     name: 'Fix what the error tracker reports',
@@ -94,19 +94,22 @@ async function callHook(story: Story, projectId: string): Promise<Answer> {
     body,
   });
   const answer = (await response.json()) as Answer;
-  must(response.status === 202, `the hook is taken (${response.status} ${answer['error']?.message ?? ''})`);
+  must(
+    response.status === 202,
+    `the hook is accepted (${response.status} ${answer['error']?.message ?? ''})`,
+  );
   return { ...answer['execution'], automationId: automation.id };
 }
 
 interface Ci {
-  /** The pull request, once a webhook brings its merge. */
+  /** Resolves with the pull request when a webhook reports its merge. */
   merged: Promise<Answer>;
-  /** Webhooks whose signature was valid; another one fails the demo. */
+  /** The number of webhooks with a valid signature; an invalid one fails the demo. */
   received(): number;
   stop(): Promise<void>;
 }
 
-/** The team's CI: it is sent each change of a pull request, and tests each new head. */
+/** The team's CI: it receives each change of a pull request, and tests each new head. */
 async function startCi(team: Team): Promise<Ci> {
   const { story, projectId } = team;
   const { output } = story;
@@ -155,7 +158,7 @@ async function startCi(team: Team): Promise<Ci> {
   });
   verifier = new Webhook(secret);
   const late = sleep(RUN_LIMIT_MS, null, { ref: false }).then(() =>
-    reject(new Error('No webhook told of a merge in time.')),
+    reject(new Error('No webhook reported a merge in time.')),
   );
   void late;
   return {

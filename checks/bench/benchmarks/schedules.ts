@@ -1,4 +1,4 @@
-/** What many automations cost while none is due, and how soon executions begin of many that are due at the same minute. */
+/** The cost of many automations while none is due, and how soon their executions begin when many are due at the same minute. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import { newId } from '../../../packages/server/src/ids.ts';
@@ -85,7 +85,7 @@ const make = ({ service, projectId }: Side, cron: string) =>
     trigger: { kind: 'schedule', cron, timeZone: 'UTC' },
   });
 
-/** Beyond what an organization may have through the API. */
+/** More automations than the API allows an organization. */
 async function copy({ table }: Side, id: string, count: number): Promise<void> {
   await table.query(
     `insert into automations select (jsonb_populate_record(a, jsonb_build_object('id', n))).*
@@ -94,7 +94,7 @@ async function copy({ table }: Side, id: string, count: number): Promise<void> {
   );
 }
 
-/** Makes `count` automations due at the next minute. Returns how late each execution was in the log. */
+/** Makes `count` automations due at the next minute. Returns the delay of each execution in the log. */
 async function lateOnes(side: Side, id: string, count: number): Promise<number[]> {
   await side.service.call('PATCH', `/api/automations/${id}`, {
     trigger: { kind: 'schedule', cron: MINUTELY, timeZone: 'UTC' },

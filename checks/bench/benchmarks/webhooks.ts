@@ -1,6 +1,6 @@
 /**
- * How soon after the commit of an event its delivery begins, what dead and slow receivers cost others and the log, and
- * how many deliveries a second this machine keeps up.
+ * How soon after an event's commit its delivery begins, how dead and slow receivers affect the others and the log, and
+ * how many deliveries a second this machine sustains.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { startDatabase, startServiceOn } from '../../harness/database.ts';
@@ -117,7 +117,7 @@ async function startSide(setup: Setup, projects = 2): Promise<Side> {
 const commit = ({ log, orgId }: Side, projectId: string): Promise<string> =>
   log.append({ orgId, projectId, feed: 'direct' }, 'thread.updated', { id: projectId, status: 'idle' });
 
-/** Commits events of projects at the rate, whatever commits take. Returns when each was answered. */
+/** Commits events of projects at a fixed rate, however long commits take. Returns the time of each commit's end. */
 async function commitAll(
   side: Side,
   projects: readonly string[],
@@ -163,7 +163,7 @@ async function makePending(setup: Setup, side: Side, count: number): Promise<voi
   }
 }
 
-/** The log's own lag, before and with many subscriptions, and that of the quick ones among them. */
+/** The log's lag, without and with many subscriptions, and the lag of deliveries to quick receivers. */
 async function logLags(setup: Setup, seconds: number) {
   const side = await startSide(setup, SUBSCRIPTIONS);
   const stream = await side.service.open('/api/events/stream?types=thread.updated');
@@ -220,7 +220,7 @@ async function drain(setup: Setup, count: number): Promise<number> {
         side.service.call('PATCH', `/api/webhooks/${subscriptionId}`, { disabled }),
       ),
     );
-  // Paused ones keep what is pending: all of it goes when they resume.
+  // Paused subscriptions keep their pending deliveries and send all of them when they resume.
   await setDisabled(true);
   for (let i = 0; i < count; i += PER_TRANSACTION / length)
     await Promise.all(

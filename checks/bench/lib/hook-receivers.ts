@@ -12,9 +12,9 @@ const LIMIT_MS = 60_000;
 
 export interface HookReceiver {
   subscriptionId: string;
-  /** Event → when its first request began to arrive, on this process's monotonic clock. */
+  /** Event → the time when its first request began to arrive, on this process's monotonic clock. */
   begun: Map<string, number>;
-  /** Resolves when it was given so many events. */
+  /** Resolves when it has received this many events. */
   hasBegun(count: number): Promise<void>;
 }
 

@@ -53,7 +53,7 @@ export async function openLog(setup: Setup, service: Caller, url: string, writer
   return { ...log, scope, commit: () => log.append(scope, EVENT_TYPE, eventData(app.id as string)) };
 }
 
-/** The same for events of any scope. */
+/** Like the above, for events of any scope. */
 export async function openLogOf(setup: Setup, url: string, writers: number) {
   const database = openDatabase({ connectionString: url }, writers);
   setup.atEnd(() => database.close());

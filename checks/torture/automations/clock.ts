@@ -1,11 +1,11 @@
-/** The clock that the service's processes go by: this machine's, and what it was moved by. */
+/** The clock of the service's processes: this machine's clock plus an offset. */
 import { renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 export const PRELOAD = join(import.meta.dirname, 'moved-clock.ts');
 export const MINUTE_MS = 60_000;
 
-/** Time that passed, or was jumped over. */
+/** A span of time that passed or was skipped by a step. */
 export interface Span {
   from: number;
   to: number;
@@ -15,13 +15,13 @@ export interface Span {
 export interface TestedClock {
   file: string;
   now(): number;
-  /** Steps to a time, also back. */
+  /** Steps to a time, forward or back. */
   stepTo(time: number): void;
-  /** Steps to a time at which the account begins. */
+  /** Steps to a time at which the record of spans begins. */
   beginAt(time: number): void;
-  /** All that this clock did from there until now, in order. */
+  /** All spans since the start of the record, in order. */
   spans(): Span[];
-  /** When this machine's clock was at a time that passed by itself; null: it was jumped over. */
+  /** The time of this machine's clock at a time that passed; null if a step skipped it. */
   realTimeOf(time: number): number | null;
 }
 
@@ -61,7 +61,7 @@ export function startClock(folder: string): TestedClock {
   };
 }
 
-/** The whole minutes of a span that goes on. */
+/** The whole minutes of a span. */
 export function minutesIn({ from, to }: Span): number[] {
   const minutes: number[] = [];
   for (let at = Math.floor(from / MINUTE_MS) * MINUTE_MS + MINUTE_MS; at <= to; at += MINUTE_MS)

@@ -1,4 +1,4 @@
-/** Which times an automation has to have made executions of. By the words of the contract; pure. */
+/** The times for which an automation must have created executions, independent of the service's code; pure. */
 import { MINUTE_MS, minutesIn } from './clock.ts';
 import type { Span } from './clock.ts';
 
@@ -14,8 +14,8 @@ export const cronOf = ({ residue, period }: Schedule): string => `${residue}-59/
 const isDue = ({ residue, period }: Schedule, minute: number) => (minute / MINUTE_MS) % period === residue;
 
 /**
- * Each time that passed by itself is made, of several that were jumped over the newest; what a step back repeats is not
- * made again, nor what was before the account begins. Without `catchUp`, what was jumped over is not made.
+ * Each time that passed counts, and of several times that a step skipped the newest. Times that a step back repeats do
+ * not count again, and times before the record do not count. Without `catchUp`, skipped times do not count.
  */
 export function dueTimes(schedule: Schedule, spans: readonly Span[]): number[] {
   const due: number[] = [];
@@ -32,9 +32,9 @@ export function dueTimes(schedule: Schedule, spans: readonly Span[]): number[] {
 
 export interface TimesVerdict {
   missing: number[];
-  /** Made though they are not due. */
+  /** Times with an execution that were not due. */
   extra: number[];
-  /** Made more than once. */
+  /** Times with more than one execution. */
   repeated: number[];
 }
 

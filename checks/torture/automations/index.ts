@@ -1,6 +1,6 @@
 /**
- * Schedules and events that begin work, while processes are killed and the clock steps: over a time, far ahead, and back.
- * Truth: the clock's own account of which times passed, the log, and the table of executions.
+ * Schedules and events start work while processes are killed and the clock steps: over a time, far ahead, and back.
+ * Truth: the clock's record of the times that passed, the log, and the table of executions.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Random } from '../../harness/random.ts';
@@ -19,22 +19,21 @@ import { EVENT_TYPES, makeWorld } from './world.ts';
 const AUTOMATIONS = 500;
 const EVENTS = 1_000;
 const KILLS = 30;
-/** What the clock does, in turn; all of them make 2,000 due times of 500 automations. */
+/** The clock's moves in turn; together they make 2,000 due times of 500 automations. */
 const MOVES = [
   ...(['wait', 'back', 'over', 'far', 'wait', 'back', 'wait', 'wait'] as const),
   ...(['wait', 'back', 'over', 'far', 'wait', 'back', 'wait', 'wait'] as const),
 ];
-/** Before a time: kills fall before and behind it. */
+/** The start before a time: kills happen before and after it. */
 const AHEAD_MS = 600;
 const KILL_FROM_MS = AHEAD_MS / 2;
 const KILL_WITHIN_MS = 1_000;
-/** So far behind a time that was jumped over it has been missed; what is hardly late has not. */
+/** A step this far behind a time misses it; a smaller one does not. */
 const MISSED_MS = 6_000;
 
 export const automationsPart: Part = {
   name: 'automations',
-  title:
-    'Each due time of an automation is made once, and each event, whatever is killed and however clocks step',
+  title: 'Each due time and each event starts one execution, whatever is killed and however clocks step',
   seconds: 180,
   async run(setup) {
     const ground = await prepare(setup);
@@ -106,7 +105,7 @@ async function goOn(setup: Setup, { clock, fleet, table, world }: Ground) {
   return storm.kills;
 }
 
-/** One move of the clock, from where it has been furthest. */
+/** One move of the clock, from the latest time that it has shown. */
 async function make(
   setup: Setup,
   clock: TestedClock,

@@ -1,4 +1,4 @@
-/** What automations made, as PostgreSQL has it, compared with the clock and the log. */
+/** Compares the executions in PostgreSQL with the clock and the log. */
 import type pg from 'pg';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Setup } from '../lib/part.ts';
@@ -10,9 +10,9 @@ import type { Scheduled, World } from './world.ts';
 const MADE_LIMIT_MS = 45_000;
 const STANDSTILL_MS = 60_000;
 const LOOK_MS = 100;
-const TOLD = 5;
+const SHOWN = 5;
 
-/** When each automation's executions are scheduled for. */
+/** The scheduled times of each automation's executions. */
 async function timesMade(table: pg.Client): Promise<Map<string, number[]>> {
   const { rows } = await table.query<{ id: string; times: number[] }>(
     `select automation_id as id, array_agg(extract(epoch from scheduled_for)::float8 * 1000 order by id) as times
@@ -21,7 +21,7 @@ async function timesMade(table: pg.Client): Promise<Map<string, number[]>> {
   return new Map(rows.map(({ id, times }) => [id, times]));
 }
 
-/** Resolves when everything is made that is due by now; throws where it is not in time. */
+/** Resolves when all times due by now have executions; throws if that takes too long. */
 export async function allMade(
   setup: Setup,
   table: pg.Client,
@@ -42,14 +42,14 @@ export async function allMade(
     if (behind.length === 0) return;
     if (Date.now() > deadline)
       throw new Error(
-        `${behind.length} automations missed a time for ${MADE_LIMIT_MS / 1000} s, now ${textOf(clock.now())}: ${behind.slice(0, TOLD).join('; ')}`,
+        `${behind.length} automations missed a time for ${MADE_LIMIT_MS / 1000} s, now ${textOf(clock.now())}: ${behind.slice(0, SHOWN).join('; ')}`,
       );
   }
 }
 
 const textOf = (time: number) => new Date(time).toISOString();
 
-/** Resolves when no execution is open; says which are where nothing moves any more. */
+/** Resolves when no execution is open, or when nothing changes any more; returns what is left. */
 export async function untilEnded(setup: Setup, table: pg.Client): Promise<string[]> {
   for (let before = '', since = Date.now(); ; await sleep(LOOK_MS, undefined, { signal: setup.signal })) {
     const { rows } = await table.query<{ id: string; status: string; behind: boolean }>(
@@ -65,7 +65,7 @@ export async function untilEnded(setup: Setup, table: pg.Client): Promise<string
     if (now !== before) since = Date.now();
     else if (Date.now() - since > STANDSTILL_MS)
       return rows
-        .slice(0, TOLD)
+        .slice(0, SHOWN)
         .map(({ id, status }) => `${id} stays ${status}`)
         .concat(log!.behind ? [`${log!.behind} events were not taken`] : []);
     before = now;
@@ -99,7 +99,7 @@ export async function judgeSchedules(
     verdict.made += times.length;
     note(verdict, one, 'repeated', found.repeated);
     note(verdict, one, 'extra', found.extra);
-    // What the service was away for is given up there.
+    // Without catchUp, times during downtime are skipped.
     if (one.catchUp) note(verdict, one, 'missing', found.missing);
   }
   const { rows } = await table.query<{ time: number; made: number }>(
@@ -120,10 +120,10 @@ function note(
   times: readonly number[],
 ): void {
   for (const time of times)
-    if (++verdict[kind] <= TOLD) verdict.failures.push(`${id}: ${kind}: ${textOf(time)}`);
+    if (++verdict[kind] <= SHOWN) verdict.failures.push(`${id}: ${kind}: ${textOf(time)}`);
 }
 
-/** Each event has one execution of each automation, in the log's order; those of its own threads have none. */
+/** Each event has one execution of each automation, in the log's order; events of the automation's own threads have none. */
 export async function judgeEvents(
   table: pg.Client,
   { ofEvents }: World,
@@ -156,7 +156,7 @@ export async function judgeEvents(
     );
     if (other!.count) failures.push(`${id}: ${other!.count} executions of events that are not in the log`);
   }
-  return { events, failures: failures.slice(0, TOLD) };
+  return { events, failures: failures.slice(0, SHOWN) };
 }
 
 /** How executions of a kind of automation end; each has one thread and one run, or none. */
@@ -194,5 +194,5 @@ export async function judgeEnds(
     `select count(*)::int as count from threads t where automation_id is not null and not exists (select from executions x where x.thread_id = t.id)`,
   );
   if (left!.count) failures.push(`${left!.count} threads of automations belong to no execution`);
-  return { statuses, failures: failures.slice(0, TOLD) };
+  return { statuses, failures: failures.slice(0, SHOWN) };
 }

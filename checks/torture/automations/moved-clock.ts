@@ -1,6 +1,6 @@
 /**
- * Preloaded into the service: its times of the database are off by the milliseconds that the file in TORTURE_CLOCK
- * has. So the clock of all processes steps at once, as the one of their database does.
+ * Preloaded into the service. It offsets the database's times by the milliseconds in the file that TORTURE_CLOCK names,
+ * so the clock steps for all processes at once, like the clock of their database.
  */
 import { registerHooks } from 'node:module';
 

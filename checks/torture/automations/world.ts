@@ -1,4 +1,4 @@
-/** Automations of schedules, some of whose executions run, and of events; most are above their limit, and make executions that are skipped. */
+/** Automations on schedules and on events. Some executions run; most automations are above their limit, so theirs are skipped. */
 import type pg from 'pg';
 import { newId } from '../../../packages/server/src/ids.ts';
 import type { Caller } from '../../harness/http.ts';
@@ -10,7 +10,7 @@ export const PERIOD = 5;
 const EVENTFUL = 6;
 export const EVENT_TYPES = ['run.completed', 'pull_request.updated'];
 const RUN = 'Write a file.\n\n```file notes.md\nwritten\n```\n';
-/** A number that shares nothing with the period: their schedules differ. */
+/** A number without a common divisor with the period, so that the schedules differ. */
 const RUNNING_ONE_IN = 11;
 const NOT_CATCHING_UP_ONE_IN = 10;
 
@@ -31,7 +31,7 @@ export interface World {
 
 type Call = (path: string, body: object) => Promise<Record<string, any>>; // oxlint-disable-line typescript/no-explicit-any -- answers are read by name
 
-/** `count` automations of schedules, most of them copies of what the API made: it has a bound. */
+/** `count` automations on schedules; most are copies of those that the API created, since it has a limit. */
 export async function makeWorld(caller: Caller, table: pg.Client, count: number): Promise<World> {
   const call: Call = async (path, body) => (await caller.call('POST', path, body)).body;
   const { project } = await call('/api/projects', { name: 'Torture' });

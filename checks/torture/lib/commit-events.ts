@@ -1,4 +1,4 @@
-/** Events that the service's own code commits in this process: several writers, whose transactions overlap and may fail. */
+/** Commits events with the service's own code in this process: several writers, whose transactions overlap and may fail. */
 import pino from 'pino';
 import { openBus } from '../../../packages/server/src/bus.ts';
 import { openDatabase } from '../../../packages/server/src/db/database.ts';
@@ -27,7 +27,7 @@ interface Committing {
 
 class RolledBack extends Error {}
 
-/** Resolves with the ids of all that was committed: fewer than `total`, since some transactions are rolled back. */
+/** Resolves with the ids of committed events: fewer than `total`, since some transactions are rolled back. */
 export async function commitAll(
   setup: Setup,
   url: string,

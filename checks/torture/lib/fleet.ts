@@ -55,7 +55,7 @@ interface FleetOptions {
   nodeArgs?: string[];
 }
 
-/** Starts an empty database, and `apis` and `workers` on it at the same time; they end with the part. */
+/** Starts an empty database with `apis` and `workers` in parallel; they end with the part. */
 export async function startFleet(
   setup: Setup,
   { apis, workers, env: more = {}, nodeArgs = [] }: FleetOptions,

@@ -114,10 +114,10 @@ export function added(verdicts: readonly Verdict[]): Verdict {
 }
 
 /** The first few of a kind are enough to look for it. */
-const TOLD = 5;
+const SHOWN = 5;
 
 function note(verdict: Verdict, kind: 'lost' | 'doubled' | 'misordered' | 'unknown', failure: string): void {
-  if (++verdict[kind] <= TOLD) verdict.failures.push(failure);
+  if (++verdict[kind] <= SHOWN) verdict.failures.push(failure);
 }
 
 /** As it appears in a line. */

@@ -169,7 +169,7 @@ export async function newTask(call: Calls['call'], key: Actor, projectId: string
 
 export const HOOK_SECRET = 'the torture is the sender';
 
-/** An automation that hooks ask in vain: its filter lets none through. It runs by hand, as often as it is asked. */
+/** An automation whose filter excludes every hook. It runs by hand any number of times. */
 export async function newAutomation(call: Calls['call'], key: Actor, projectId: string): Promise<string> {
   const { automation } = await call(key, 'POST', '/api/automations', {
     projectId,
@@ -194,7 +194,7 @@ async function executed(call: Calls['call'], key: Actor, automationId: string): 
   return execution.id as string;
 }
 
-/** Names an address that no name leads to (RFC 2606): its attempts end at once, and reach nobody. */
+/** Its host does not resolve (RFC 2606): its attempts end at once and reach no server. */
 export const RECEIVER = 'https://hooks.invalid/';
 
 export async function newWebhook(call: Calls['call'], key: Actor): Promise<string> {

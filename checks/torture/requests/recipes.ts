@@ -74,7 +74,7 @@ const hookTrigger = (random: Random): JsonObject => ({
   ...random.pick<JsonObject>([{}, { source: 'tracker' }, { defaults: { projectSlug: 'web' } }]),
 });
 
-/** A prompt and a filter that name what there is; without a repository, as the exhibits' project is. */
+/** A prompt and a filter with existing paths; without a repository, like the exhibits' project. */
 const definition = (random: Random) => ({
   prompt: random.pick([...CONTENTS, 'Look at {{payload.title}}.\n\n{{payload}}', 'A literal \\{{']),
   filter: random.pick<Json>([[], [{ path: 'payload.state', op: 'in', value: ['open', 1, null] }]]),
@@ -415,7 +415,7 @@ export const RECIPES: Record<string, Recipe> = {
         { kind: 'event', types: [random.pick(EVENT_TYPES.slice(0, 3))] },
         hookTrigger(random),
       ]),
-      // Events would begin threads, whose events would begin more.
+      // Events would start threads, whose events would start more.
       disabled: true,
     },
     after: async (made) => {

@@ -1,4 +1,4 @@
-/** The records of deliveries as PostgreSQL has them: one for each event and subscription, ended or with a reason to wait. */
+/** Checks the delivery rows in PostgreSQL: one for each event and subscription, ended or with a reason to wait. */
 import type pg from 'pg';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { LoggedEvent } from '../lib/log-table.ts';
@@ -9,9 +9,9 @@ import type { KindName, Receiver } from './receivers.ts';
 
 /** Longer than the longest wait between the attempts that a living receiver needs. */
 const STANDSTILL_MS = 45_000;
-const TOLD = 5;
+const SHOWN = 5;
 
-/** How attempts to receivers of a kind may end, next to succeeding. */
+/** The errors that attempts to receivers of a kind may have. */
 const ERRORS: Record<KindName, (string | null)[]> = {
   steady: [],
   failing: ['status', 'redirect', 'connection'],
@@ -23,7 +23,7 @@ const ERRORS: Record<KindName, (string | null)[]> = {
   gone: ['status'],
 };
 
-/** Resolves when living receivers wait for nothing more, or nothing moves; says what is left. */
+/** Resolves when no delivery to living receivers is pending, or nothing changes any more; returns what is left. */
 export async function untilDelivered(
   setup: Setup,
   table: pg.Client,
@@ -72,7 +72,7 @@ export async function judgeDeliveries(
   for (const receiver of receivers) {
     const own = rows.filter((row) => row.subscription === receiver.subscriptionId && events.has(row.event));
     const found = faultsOf(receiver, own, events);
-    failures.push(...found.slice(0, TOLD).map((why) => `${receiver.name}: ${why}`));
+    failures.push(...found.slice(0, SHOWN).map((why) => `${receiver.name}: ${why}`));
   }
   return { pending: rows.filter(({ status }) => status === 'pending').length, failures };
 }
@@ -101,8 +101,8 @@ function faultsOf(
 }
 
 function faultOfRow({ kind, events }: Receiver, row: Row): string | null {
-  if (row.errors.some((error) => !ERRORS[kind].includes(error))) return 'failed in another way than it can';
-  if (row.status === 'succeeded') return events.has(row.event) ? null : 'succeeded, and nothing arrived';
+  if (row.errors.some((error) => !ERRORS[kind].includes(error))) return 'failed with an impossible error';
+  if (row.status === 'succeeded') return events.has(row.event) ? null : 'succeeded, but nothing arrived';
   if (KINDS[kind].isLiving) return 'did not succeed';
   if (row.status === 'pending') return null;
   return kind === 'gone' && row.code === 'gone' ? null : 'ended without a reason';

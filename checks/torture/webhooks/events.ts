@@ -1,4 +1,4 @@
-/** What events happen: of the Direct feed, and of apps, which no receiver is given. */
+/** The events: of the Direct feed, and of apps, which no receiver gets. */
 import { newId } from '../../../packages/server/src/ids.ts';
 import type { Random } from '../../harness/random.ts';
 
@@ -19,7 +19,7 @@ const TYPES = [
   'platform.head.updated',
 ];
 const OF_APPS = 0.1;
-/** Of the first project: few, for receivers that take long. */
+/** Events of the first project: few, for slow receivers. */
 const QUIET = 0.02;
 
 export function drawEvent(random: Random, orgId: string, projects: readonly string[]) {

@@ -1,6 +1,6 @@
 /**
- * Receivers that fail, stall, answer late and go away, while processes are killed. Truth: the log. Each living receiver
- * is given every event that its subscription names, signed, the first attempts in the log's order, and nothing else.
+ * Receivers fail, stall, respond late and go away while processes are killed. Truth: the log. Each living receiver
+ * gets every matching event, signed, with first attempts in the log's order, and nothing else.
  *
  * Seen to fail: a reader of the log that leaves out one match in 200 (lost, and no record), a sender that begins with the
  * newest (14 earlier ones had not arrived).
@@ -24,13 +24,13 @@ import type { Planned, Receiver } from './receivers.ts';
 const EVENTS = 50_000;
 const KILLS = 50;
 const PROJECTS = 10;
-/** How far the steady receivers are behind the writers at most: kills fall into the sending. */
+/** The maximum lag of the steady receivers behind the writers, so that kills happen during sending. */
 const MOST_BEHIND = 1_000;
 const RETRY_SECONDS = `${'1,'.repeat(10)}10,30,60,300,600`;
 
 export const webhooksPart: Part = {
   name: 'webhooks',
-  title: 'Every living receiver of webhooks is given every event, signed and in order, whatever is killed',
+  title: 'Every living receiver of webhooks gets every event, signed and in order, whatever is killed',
   seconds: 420,
   async run(setup) {
     const ground = await prepare(setup);
@@ -156,7 +156,7 @@ async function send(setup: Setup, { fleet, orgId, projects, receivers }: Ground)
   return { committed, kills: storm.kills, seconds: (performance.now() - from) / 1000 };
 }
 
-/** Nobody listens there for the middle third of the work. */
+/** Its port is closed for the middle third of the work. */
 async function leave(setup: Setup, storm: Storm, receivers: readonly Receiver[]): Promise<void> {
   const until = async (progress: number) => {
     while (storm.progress() < progress) await sleep(20, undefined, { signal: setup.signal });

@@ -32,7 +32,7 @@ const counts = ({ lost, wrong, misordered }: ReturnType<typeof judged>) => ({ lo
 const none = { lost: 0, wrong: 0, misordered: 0 };
 const inOrder = LOG.map((_, place) => place);
 
-test('all events in order, again after a failure, and eight under way in any order are what was promised', () => {
+test('events in order, repeats after a failure, and eight in flight in any order pass', () => {
   expect(judged(inOrder).failures).toEqual([]);
   expect(judged([7, 6, 5, 4, 3, 2, 1, 0, ...inOrder.slice(8), 3, 3]).failures).toEqual([]);
 });
@@ -53,12 +53,12 @@ test.each<[string, number[], { mostUnderWay?: number }, object]>([
   expect(verdict.failures).toHaveLength(1);
 });
 
-test('a dead receiver loses nothing, and events before the first that counts are not judged', () => {
+test('a dead receiver loses nothing, and events before the first relevant one do not count', () => {
   expect(counts(judged([0, 1], { kind: 'closed' }))).toEqual(none);
   expect(counts(judged([-1, ...inOrder]))).toEqual(none);
 });
 
-test('a request that says something else than the log, or an event of another project, is wrong', () => {
+test('a request that differs from the log, or an event of another project, is wrong', () => {
   const subscription = { types: [], projectId: 'prj_2' };
   expect(judged(inOrder, { subscription }).wrong).toBe(20);
   const arrivals = [{ ...LOG[0]!, data: '{}' }];

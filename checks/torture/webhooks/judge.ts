@@ -1,18 +1,18 @@
-/** Compares what receivers were given with the log. Pure. */
+/** Compares the requests that receivers got with the log. Pure. */
 import type { LoggedEvent } from '../lib/log-table.ts';
 import { KINDS } from './receivers.ts';
 import type { Arrival, Receiver } from './receivers.ts';
 
 /** Of one subscription. */
 const MOST_UNDER_WAY = 8;
-const TOLD = 5;
+const SHOWN = 5;
 
 export interface Verdict {
   /** Requests that arrived. */
   requests: number;
-  /** Events that a living receiver was not given. */
+  /** Events that a living receiver did not get. */
   lost: number;
-  /** Requests with an event that does not match the subscription, is not in the log, or says something else. */
+  /** Requests with an event that does not match the subscription, is not in the log, or differs from it. */
   wrong: number;
   /** First attempts before those of earlier events. */
   misordered: number;
@@ -21,7 +21,7 @@ export interface Verdict {
 
 type Judged = Pick<Receiver, 'name' | 'kind' | 'subscription' | 'arrivals' | 'faults' | 'mostUnderWay'>;
 
-/** Whether a subscription is given an event: by the words of the contract, not by the service's code. */
+/** Whether a subscription gets an event; written independently of the service's code. */
 export function matches({ types, projectId }: Receiver['subscription'], event: LoggedEvent): boolean {
   if (event.feed !== 'direct') return false;
   if (projectId !== null && event.projectId !== projectId) return false;
@@ -29,17 +29,17 @@ export function matches({ types, projectId }: Receiver['subscription'], event: L
   return types.length === 0 || types.some((type) => ['*', group, event.type].includes(type));
 }
 
-/** `log`: from the first event that counts, in its order; what arrives of earlier ones does not count. */
+/** `log`: from the first relevant event, in order; requests with earlier events do not count. */
 export function judgeReceiver(log: readonly LoggedEvent[], receiver: Judged): Verdict {
   const verdict: Verdict = {
     requests: receiver.arrivals.length,
     lost: 0,
     wrong: 0,
     misordered: 0,
-    failures: receiver.faults.slice(0, TOLD),
+    failures: receiver.faults.slice(0, SHOWN),
   };
   const note = (kind: 'lost' | 'wrong' | 'misordered', why: string) => {
-    if (++verdict[kind] <= TOLD) verdict.failures.push(`${receiver.name}: ${why}`);
+    if (++verdict[kind] <= SHOWN) verdict.failures.push(`${receiver.name}: ${why}`);
   };
   const events = new Map(log.map((event) => [event.id, event]));
   const due = log.filter((event) => matches(receiver.subscription, event));
@@ -72,8 +72,8 @@ const isSame = (arrival: Arrival, event: LoggedEvent) =>
   ) && arrival.data === JSON.stringify(event.data);
 
 /**
- * First arrivals that no order of beginning explains: an attempt begins after those of all earlier events, of which
- * at most seven others are under way and may arrive later.
+ * First arrivals that are out of order: an attempt begins after the attempts of all earlier events, of which at most
+ * seven are still in flight and may arrive later.
  */
 function tooEarly(places: readonly number[]): { place: number; missing: number }[] {
   const found: { place: number; missing: number }[] = [];

@@ -1,4 +1,4 @@
-/** Receivers of webhooks, each with its own faults. All verify every request with the package of the standard. */
+/** Receivers of webhooks, each with its own faults. All verify every request with the package `standardwebhooks`. */
 import { createServer } from 'node:http';
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -7,13 +7,13 @@ import type { Random } from '../../harness/random.ts';
 import type { LoggedEvent } from '../lib/log-table.ts';
 import type { Setup } from '../lib/part.ts';
 
-/** What a receiver does with a request; `seen`: how many of the same event came before. */
+/** A receiver's reaction to a request; `seen`: the number of earlier requests of the same event. */
 type Answer = (response: ServerResponse, made: { random: Random; seen: number }) => Promise<void> | void;
 
 interface Kind {
-  /** Whether it takes every event in the end. */
+  /** Whether it accepts every event in the end. */
   isLiving: boolean;
-  /** Whether each attempt that begins is seen here, so that the order of first attempts shows. */
+  /** Whether every attempt arrives here, which makes the order of first attempts visible. */
   seesAll: boolean;
   answer: Answer;
 }
@@ -29,13 +29,13 @@ export const KINDS = {
     seesAll: true,
     answer: (response, { random }) => sleep(random.below(LATEST_MS)).then(() => ok(response)),
   },
-  /** Never answers some requests, but answers when they come again. */
+  /** Does not respond to some requests, but to their repeats. */
   stalling: {
     isLiving: true,
     seesAll: true,
     answer: (response, { random, seen }) => (seen > 0 || random.next() > 0.05 ? ok(response) : undefined),
   },
-  /** Nobody listens for a part of the time. */
+  /** Its port is closed for a part of the time. */
   away: { isLiving: true, seesAll: false, answer: ok },
   silent: { isLiving: false, seesAll: true, answer: () => {} },
   closed: { isLiving: false, seesAll: false, answer: ok },
@@ -63,7 +63,7 @@ function failOften(response: ServerResponse, { random }: { random: Random }): vo
   ])();
 }
 
-/** What a request said, as far as the judge needs it. */
+/** The parts of a request that the judge needs. */
 export type Arrival = Pick<LoggedEvent, 'id' | 'sequence' | 'type' | 'projectId' | 'threadId' | 'runId'> & {
   /** As JSON. */
   data: string;
@@ -75,7 +75,7 @@ export interface Receiver {
   subscription: { types: string[]; projectId: string | null };
   subscriptionId: string;
   arrivals: Arrival[];
-  /** Different events among them. */
+  /** The distinct events among them. */
   events: Set<string>;
   mostUnderWay: number;
   faults: string[];
@@ -89,7 +89,7 @@ export interface Planned {
   projectId: string | null;
 }
 
-/** What subscribing answers. */
+/** The response to a subscription. */
 interface Subscribed {
   subscription: { id: string };
   secret: string;
@@ -150,7 +150,7 @@ function serve(made: Made): Server {
     made.mostUnderWay = Math.max(made.mostUnderWay, ++made.underWay);
     response.once('close', () => made.underWay--);
     response.on('error', () => {});
-    // A process that is killed ends its requests midway: they never arrived.
+    // A killed process ends its requests midway: these count as not arrived.
     receive(made, request, response).catch(() => {});
   });
 }
@@ -176,7 +176,7 @@ async function receive(made: Made, request: IncomingMessage, response: ServerRes
   await KINDS[made.kind].answer(response, { random: made.random, seen });
 }
 
-/** What is wrong with a request's form; null: nothing. */
+/** The fault of a request's form; null: none. */
 function faultOf({ verifier }: Made, { method, headers }: IncomingMessage, text: string): string | null {
   if (method !== 'POST' || headers['content-type'] !== 'application/json')
     return `${method} with ${headers['content-type']}`;
@@ -189,7 +189,7 @@ function faultOf({ verifier }: Made, { method, headers }: IncomingMessage, text:
   }
 }
 
-/** Takes a port again, which the kernel may hold for a moment. */
+/** Listens on a port again, which the kernel may hold for a moment. */
 async function open(server: Server, port: number): Promise<void> {
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject).listen(port, '127.0.0.1', () => {
