@@ -105,7 +105,7 @@ describe('admission', () => {
     );
   });
 
-  test('of one automation is one after the other: of ten at once with skip, one is admitted', async () => {
+  test('is serialized per automation: of ten concurrent executions with skip, one is admitted', async () => {
     const id = await newId({ overlap: 'skip' });
     const rows = await Promise.all(
       Array.from({ length: 10 }, () =>
@@ -115,7 +115,7 @@ describe('admission', () => {
     expect(rows.map(wordOf).sort()).toEqual([...Array<string>(9).fill('overlap'), 'queued']);
   });
 
-  test('a time and an event make one execution, however often they are seen', async () => {
+  test('a time or an event creates one execution, however often it is seen', async () => {
     const id = await newId({ overlap: 'allow' });
     const event = { id: 'evt_1', type: 'run.completed', data: {}, threadId: null, runId: null };
     const both: Trigger[] = [
@@ -126,7 +126,7 @@ describe('admission', () => {
     expect(await admitted(id, both)).toEqual([]);
   });
 
-  test('of hundreds of events in an hour leaves rows for the first ones, and goes on afterwards', async () => {
+  test('stores only the first of hundreds of skipped executions by events in an hour, and recovers afterwards', async () => {
     const id = await newId({ overlap: 'skip' });
     const events = (count: number): Trigger[] =>
       Array.from({ length: count }, (_, n) => ({
@@ -140,7 +140,7 @@ describe('admission', () => {
     expect((await admitted(id, events(3))).map(wordOf)).toEqual(['queued']);
   });
 
-  test('of hundreds of hooks in an hour leaves rows without payloads', async () => {
+  test('stores hundreds of skipped executions by hooks in an hour without their payloads', async () => {
     const id = await newId({ overlap: 'skip' });
     const hooks = (count: number) =>
       Array.from({ length: count }, (): Trigger => ({ kind: 'webhook', payload: { a: 1 } }));
@@ -152,7 +152,7 @@ describe('admission', () => {
     ]);
   });
 
-  test('ends at what its threads have cost this month', async () => {
+  test('stops at the monthly limit of the threads', async () => {
     const id = await newId({ overlap: 'allow', monthlyLimitMicros: 100 });
     const { ctx } = s.service;
     const thread = (await s.call('POST', '/api/threads', { projectId, message: { content: 'x' } })).body;
@@ -184,7 +184,7 @@ test('more executions than one statement takes are made in one transaction', asy
   expect(rows.map((row) => row.scheduled_for)).toEqual(triggers.map(({ scheduledFor }) => scheduledFor));
 });
 
-test('no execution ends before it was made, whatever began first', async () => {
+test('no execution ends before it was created, whichever transaction began first', async () => {
   const id = await newId({});
   const [made, ended] = await transaction(s.service.ctx, async (tx) => {
     await sql`select now()`.execute(tx.db);

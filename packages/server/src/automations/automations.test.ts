@@ -23,7 +23,7 @@ const listed = async (query: string, key = s.key): Promise<string[]> =>
   );
 
 describe('201 and 200', () => {
-  test('a schedule has every field, its defaults and its next time, and is read as it was made', async () => {
+  test('a schedule has every field, its defaults and its next time, and a read returns the same', async () => {
     const projectId = await newProject(s);
     const { automation, ...rest } = await newAutomation(s, projectId);
     const year = new Date().getUTCFullYear();
@@ -62,7 +62,7 @@ describe('201 and 200', () => {
     expect(await automationNow(s, automation.id)).toEqual(automation);
   });
 
-  test('what is given is kept; types are kept once, and a disabled schedule has no next time', async () => {
+  test('given fields are stored, types without duplicates, and a disabled schedule has no next time', async () => {
     const projectId = await newProject(s);
     const given = {
       name: 'n'.repeat(200),
@@ -85,7 +85,7 @@ describe('201 and 200', () => {
     expect(onEvents.automation).toMatchObject({ trigger: { kind: 'event', types }, nextRunAt: null });
   });
 
-  test('the made secret of a hook is in the first answer alone, and its own in none', async () => {
+  test('a generated secret of a hook is only in the first response, and a given one in none', async () => {
     const projectId = await newProject(s);
     const idem = randomUUID();
     const body = { projectId, name: 'n', prompt: 'p', trigger: { kind: 'webhook' } };
@@ -117,7 +117,7 @@ describe('201 and 200', () => {
       expect([text.includes(secret.slice(6)), text.includes(own)]).toEqual([false, false]);
   });
 
-  test('they are listed newest first, by project, and to a restricted key its own', async () => {
+  test('lists are newest first and by project; a restricted key sees only its own projects', async () => {
     const [one, other] = [await newProject(s), await newProject(s)];
     const ids: string[] = [];
     for (const projectId of [one, one, other]) ids.unshift((await newAutomation(s, projectId)).automation.id);
@@ -148,7 +148,7 @@ describe('refusals', () => {
     expect(await listed(`&projectId=${projectId}`)).toEqual([]);
   });
 
-  test('an app has no events here, and branches and pull requests need a repository', async () => {
+  test('an app has no event triggers, and branches and pull requests need a repository', async () => {
     const { app } = await ok(s.call('POST', '/api/platform/v1/apps', { name: 'App' }));
     const onEvent = { trigger: { kind: 'event', types: ['run.completed'] } };
     expect(await refusal(create({ projectId: app.id, ...onEvent }))).toBe(
@@ -171,7 +171,7 @@ describe('refusals', () => {
     ]).toEqual(Array(3).fill('404 project_not_found'));
   });
 
-  test('an organization has at most 200, also where many are made at once', async () => {
+  test('an organization has at most 200, also with concurrent calls', async () => {
     const { cookie } = await tenant(s);
     const { key } = await newAccount(s, cookie);
     const projectId = await newProject(s, key);

@@ -63,7 +63,7 @@ async function during(act: () => Promise<unknown>): Promise<string[]> {
 const SUCCEEDED = 'operation.updated succeeded';
 
 describe('PATCH', () => {
-  test('changes what it names and keeps the rest', async () => {
+  test('changes the given fields and keeps the rest', async () => {
     const { automation } = await newAutomation(s, projectId);
     const next = {
       name: 'Renamed',
@@ -115,7 +115,7 @@ describe('PATCH', () => {
     await patched(automation.id, { baseBranch: null, pullRequest: 'none' });
   });
 
-  test('a person disables it: what is queued is cancelled and published before the receipt', async () => {
+  test('disabling cancels queued executions and publishes this before the receipt', async () => {
     const { automation } = await newAutomation(s, projectId, { overlap: 'queue' });
     await run(automation.id);
     await run(automation.id);
@@ -135,7 +135,7 @@ describe('PATCH', () => {
     expect((await statusesOf(automation.id))[0]).toBe('queued');
   });
 
-  test('enabled again, it clears what failed, and begins with later times and events', async () => {
+  test('enabling clears the failures; only later times and events count', async () => {
     const { automation } = await newAutomation(s, projectId);
     await s.service.ctx.db
       .updateTable('automations')
@@ -180,7 +180,7 @@ describe('PATCH', () => {
     expect(moved.nextRunAt > new Date().toISOString()).toBe(true);
   });
 
-  test('events that were there before it still meet what it was', async () => {
+  test('earlier events are matched with the old state', async () => {
     const trigger = (type: string) => ({ kind: 'event', types: [type] });
     const { automation } = await newAutomation(s, projectId, { trigger: trigger('run.failed') });
     const { ctx } = s.service;
@@ -200,7 +200,7 @@ describe('PATCH', () => {
 });
 
 describe('the secret of a hook', () => {
-  test('stays where a trigger leaves it out, and is replaced at once where one is given', async () => {
+  test('is kept if the trigger omits it, and replaced at once by a given one', async () => {
     const { automation, secret } = await newAutomation(s, projectId, HOOK);
     await patched(automation.id, { trigger: { kind: 'webhook', source: 'tracker' } });
     const { secret: second } = await rotate(automation.id);
@@ -214,7 +214,7 @@ describe('the secret of a hook', () => {
     expect(await validAt(automation.id)).toEqual([own]);
   });
 
-  test('after a rotation both are valid for a day, or as long as asked; a second one ends the oldest', async () => {
+  test('after a rotation both are valid for a day or the given time; a second rotation drops the oldest', async () => {
     const { automation, secret: first } = await newAutomation(s, projectId, HOOK);
     const { secret: second } = await rotate(automation.id);
     const hours = (n: number) => Date.now() + n * 3_600_000;
@@ -231,7 +231,7 @@ describe('the secret of a hook', () => {
     expect(await validAt(automation.id)).toEqual([last]);
   });
 
-  test('is in the first answer to a rotation alone', async () => {
+  test('is only in the first response to a rotation', async () => {
     const { automation } = await newAutomation(s, projectId, HOOK);
     const idem = randomUUID();
     const call = () => s.call('POST', at(automation.id, '/secret'), {}, { idem });
@@ -248,7 +248,7 @@ describe('the secret of a hook', () => {
     ]);
   });
 
-  test('is refused to what has none, and beyond a week', async () => {
+  test('cannot be rotated for other triggers, or with an overlap of more than a week', async () => {
     const [{ automation }, hook] = [
       await newAutomation(s, projectId),
       await newAutomation(s, projectId, HOOK),
@@ -262,7 +262,7 @@ describe('the secret of a hook', () => {
 });
 
 describe('DELETE', () => {
-  test('cancels what is queued, drops the secrets, and leaves nothing to see', async () => {
+  test('cancels queued executions, removes the secrets and hides the automation', async () => {
     const { automation } = await newAutomation(s, projectId, { ...HOOK, overlap: 'queue' });
     await rotate(automation.id);
     const { id } = await run(automation.id);
@@ -290,7 +290,7 @@ describe('DELETE', () => {
 });
 
 describe('the deletion of a project and of an organization', () => {
-  test('ends its automations: what is queued is cancelled, and nothing of them is left to see', async () => {
+  test('ends its automations: queued executions are cancelled, and the automations are hidden', async () => {
     const own = await newProject(s);
     const { automation } = await newAutomation(s, own, { ...HOOK, overlap: 'queue' });
     const schedule = (await newAutomation(s, own)).automation;

@@ -61,7 +61,7 @@ describe('the next times', () => {
     expect(timesOf(cron, timeZone, from, expected.length)).toEqual(expected);
   });
 
-  test('are those of a walk over all minutes that reads the local clock, for any expression, zone and time', () => {
+  test('equal those of a walk over all minutes of the local clock, for any expression, zone and time', () => {
     fc.assert(
       fc.property(expressions, zones, startsOf, fc.nat(3), (expression, timeZone, start, hours) => {
         const from = new Date(Date.parse(start) - hours * 3_600_000);
@@ -269,13 +269,13 @@ describe('faults', () => {
     `${'1,'.repeat(500)}1 3 * * *`,
     '2027-01-02T03:04:05',
     '@daily @daily',
-  ])('of what is no expression: %s', (cron) => {
+  ])('of an invalid expression: %s', (cron) => {
     expect(pathsOf(cron)).toEqual(['/trigger/cron']);
     expect(() => readCron({ cron, timeZone: 'UTC' })).toThrow(TypeError);
   });
 
   test.each(['', 'Europe/Atlantis', 'Berlin', 'CEST+2', '+02:00', '-00:00', 'Z', 'PST', 'UTC\0', ' UTC'])(
-    'of what is no time zone: %j',
+    'of an invalid time zone: %j',
     (timeZone) => {
       expect(pathsOf('0 3 * * *', timeZone)).toEqual(['/trigger/timeZone']);
       expect(() => readCron({ cron: '0 3 * * *', timeZone })).toThrow(TypeError);
@@ -287,7 +287,7 @@ describe('faults', () => {
   });
 
   test.each(['0 0 30 2 *', '0 0 31 4,6,9,11 *', '0 0 31W 2 *', '0 0 ? 2 MON#5'])(
-    'of times that never are, or not within five years: %s',
+    'of expressions without a time in the next five years: %s',
     (cron) => expect(pathsOf(cron)).toEqual(['/trigger/cron']),
   );
 
@@ -303,7 +303,7 @@ describe('faults', () => {
     expect(pathsOf('45 * * * *', 'Australia/Lord_Howe', 1800)).toEqual([]);
   });
 
-  test('name what is out of range', () => {
+  test('name the field that is out of range', () => {
     const [fault] = cronFaults('/query', { cron: '0 3 32 * *', timeZone: 'UTC' }, { from });
     expect(fault).toEqual({
       path: '/query/cron',
@@ -313,7 +313,7 @@ describe('faults', () => {
 });
 
 test.each(['0001-01-01T00:00Z', '1844-12-30T00:00Z', '2999-12-31T23:00Z', '9999-12-31T23:59:59.999Z'])(
-  'any time may be the start, and what never is ends: %s',
+  'any time may be the start, and a search without a result ends: %s',
   (from) => {
     for (const timeZone of ['UTC', 'Asia/Manila', 'Africa/Casablanca'])
       for (const cron of ['0 0 30 2 *', '0 0 30W,31W 2 *', '0 0 ? 2 MON#5', '* * * * *', '30 2 * * *']) {

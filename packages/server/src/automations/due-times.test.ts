@@ -17,7 +17,7 @@ const of = (cron: string, from: string, now: string, catchUp = true) => {
 };
 
 describe('dueTimes', () => {
-  test('a time is made when it is due, and up to five seconds later', () => {
+  test('a time counts when it is due, and up to five seconds later', () => {
     expect(of('0 * * * *', '10T12:00:00', '10T12:00:00.000', false)).toEqual([
       '10T12:00:00',
       '|',
@@ -31,7 +31,7 @@ describe('dueTimes', () => {
     expect(of('0 * * * *', '10T12:00:00', '10T12:00:05.001', false)).toEqual(['|', '10T13:00:00']);
   });
 
-  test('of those that were missed, the newest is made up once, with catchUp only', () => {
+  test('of missed times only the newest counts, once, and only with catchUp', () => {
     expect(of('0 * * * *', '10T00:00:00', '10T12:30:00')).toEqual(['10T12:00:00', '|', '10T13:00:00']);
     expect(of('0 * * * *', '10T00:00:00', '10T12:30:00', false)).toEqual(['|', '10T13:00:00']);
     expect(of('0 * * * *', '10T00:00:00', '10T12:00:02')).toEqual([
@@ -43,7 +43,7 @@ describe('dueTimes', () => {
     expect(of('0 * * * *', '10T00:00:00', '10T12:00:02', false)).toEqual(['10T12:00:00', '|', '10T13:00:00']);
   });
 
-  test('what was missed for more than a day is not made up', () => {
+  test('times that were missed for more than a day do not count', () => {
     expect(of('0 3 * * *', '10T03:00:00', '11T03:00:00')).toEqual([
       '10T03:00:00',
       '11T03:00:00',
@@ -54,11 +54,11 @@ describe('dueTimes', () => {
     expect(of('0 3 1 * *', '01T03:00:00', '02T03:00:01')).toEqual(['|', '01T03:00:00']);
   });
 
-  test('of a frequent schedule over months, it reads no more than the last day', () => {
+  test('for months of a frequent schedule, it reads only the last day', () => {
     expect(of('* * * * *', '01T00:00:00', '30T12:30:30')).toEqual(['30T12:30:00', '|', '30T12:31:00']);
   });
 
-  test('the time that was announced counts, also where the schedule has it no more; it may have no further ones', () => {
+  test('the announced time counts, also if the schedule no longer has it or has no further times', () => {
     expect(of('0 0 29 2 *', '10T12:34:56', '10T12:34:56')).toEqual(['10T12:34:56', '|', '29T00:00:00']);
   });
 });

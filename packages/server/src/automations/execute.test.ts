@@ -84,7 +84,7 @@ describe('an execution ends with its run', () => {
 });
 
 describe('of an app', () => {
-  test('an execution works in a thread from the head, and fails while there is no head', async () => {
+  test('an execution works in a thread from the head, and fails without a head', async () => {
     const { appId, sourceId } = await newApp(s);
     const path = await newPath(appId, { prompt: sh('cat a.txt > b.txt') });
     const done = await ended(await ran(path));
@@ -101,7 +101,7 @@ describe('of an app', () => {
   });
 });
 
-test('failures disable the automation at its number, cancel what waits, and are audited without a person', async () => {
+test('the limit of consecutive failures disables the automation, cancels queued executions, and is audited without a user', async () => {
   const projectId = await newProject(s);
   const path = await newPath(projectId, {
     prompt: sh('sleep {{payload.seconds}}\nexit 3'),
@@ -127,7 +127,7 @@ test('failures disable the automation at its number, cancel what waits, and are 
   expect(entries.at(-1)).toEqual({ action: 'automation.disabled', actor_id: null });
 });
 
-test('a prompt that is empty with its values fails as a thread with such a message would', async () => {
+test('a prompt that is empty after expansion fails like an empty message', async () => {
   const path = await newPath(await newProject(s), { prompt: '{{payload.text}}' });
   expect(await ended(await ran(path))).toMatchObject({
     status: 'failed',
@@ -136,7 +136,7 @@ test('a prompt that is empty with its values fails as a thread with such a messa
   });
 });
 
-test('any number of jobs, also at once, begins and ends it once; a lost one is found', async () => {
+test('any number of jobs, also concurrent ones, begins and ends it once; a lost job is replaced', async () => {
   const path = await newPath(await newProject(s), { prompt: sh('sleep 1'), overlap: 'allow' });
   const { ctx } = s.service;
   const one = await ran(path);
@@ -194,7 +194,7 @@ describe('with a pull request', { timeout: 90_000 }, () => {
     ...ways.map((how) => ({ what: 'the creation', method: 'createPullRequest' as const, how, skip: 0 })),
   ];
   test.each(rowsOf(cases, 0))(
-    '$what $how: there is one, which is the execution’s',
+    '$what $how: one exists, and it is the execution’s',
     async ({ method, how, skip }) => {
       const { projectId, pulls } = await newBoundProject();
       const path = await newPath(projectId, { name: 'Update', pullRequest: 'draft', prompt });
@@ -213,7 +213,7 @@ describe('with a pull request', { timeout: 90_000 }, () => {
     },
   );
 
-  test('that is being opened, no call changes pull requests of the thread', async () => {
+  test('while it is being opened, no call changes pull requests of the thread', async () => {
     const { projectId } = await newBoundProject();
     const path = await newPath(projectId, { pullRequest: 'open', prompt });
     const [underWay, goesOn] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
@@ -233,7 +233,7 @@ describe('with a pull request', { timeout: 90_000 }, () => {
     expect(await open()).toBe('409 pull_request_exists');
   });
 
-  test('that is refused the execution fails, and without a change it completes without one', async () => {
+  test('a refusal fails the execution; without a change the execution completes without one', async () => {
     const { projectId, pulls } = await newBoundProject();
     const refused = await newPath(projectId, {
       pullRequest: 'open',

@@ -54,7 +54,7 @@ describe('a run by hand', () => {
     expect(await listed(path)).toEqual([execution]);
   });
 
-  test('of an automation with skip is refused while one is open, and its key is free again', async () => {
+  test('of an automation with skip is refused while an execution is open, and its idempotency key stays unused', async () => {
     const path = await newPath({ overlap: 'skip' });
     await ran(path);
     const idem = randomUUID();
@@ -75,7 +75,7 @@ describe('a run by hand', () => {
   });
 });
 
-test('one that waits for its turn counts in the state of the deployment, also without a job', async () => {
+test('an execution that waits for its turn counts in the system state, also without a job', async () => {
   const cookie = await signedIn(s);
   const waiting = async (): Promise<number> => {
     const { system } = await ok(s.call('GET', '/api/system', undefined, { cookie }));
@@ -128,7 +128,7 @@ describe('reads', () => {
       );
   });
 
-  test('a status that few have is found by an index, however many others there are', async () => {
+  test('a rare status is found through an index, however many other executions exist', async () => {
     const { db } = s.service.ctx;
     const id = (await newPath()).split('/').at(-1)!;
     await sql`insert into executions (org_id, id, automation_id, project_id, kind, status, overlap_key, depth, finished_at)
@@ -157,7 +157,7 @@ describe('reads', () => {
       expect(await refusal(s.call('GET', `${own}/executions/${one}`))).toBe('404 execution_not_found');
   });
 
-  test('one that is waited for is answered when it has ended', async () => {
+  test('waitSeconds returns when the execution has ended', async () => {
     const path = await newPath();
     const { id } = await ran(path);
     const woken: string[] = [];
@@ -179,7 +179,7 @@ describe('the next times of a schedule', () => {
     s.call('GET', `/api/automations/schedule?${new URLSearchParams(query).toString()}`);
   const DAILY = { cron: '0 3 * * *', timeZone: 'UTC' };
 
-  test('are ten from now on, or as many as asked from a time on, however close', async () => {
+  test('are ten from now, or the given count from a given time, however close', async () => {
     const { times } = await ok(ask(DAILY));
     expect([times.length, new Date(times[0]) > new Date()]).toEqual([10, true]);
     const from = '2027-03-27T12:00:00.000Z';

@@ -52,7 +52,7 @@ describe('a filter', () => {
     expect(matchesFilter([{ path, op, value }], { payload, event })).toBe(expected);
   });
 
-  test('holds if all of its rules do', () => {
+  test('matches if all of its rules match', () => {
     const rules: FilterRule[] = [
       { path: 'payload.n', op: 'eq', value: 5 },
       { path: 'payload.word', op: 'eq', value: 'blue' },

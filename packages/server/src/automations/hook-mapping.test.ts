@@ -58,7 +58,7 @@ describe('what a tracker documents', () => {
     ['github-ping', 'unmapped'],
   ])('%s', (name, kind) => expect(mapHook('tracker', payloadOf(name))).toEqual({ kind }));
 
-  test('hooks about one issue have one key, however its address is written', () => {
+  test('hooks about one issue have one key, however its URL is written', () => {
     const keyOf = (url: string) => (mapHook('tracker', { issue: { html_url: url } }) as { key: string }).key;
     expect(keyOf(`${github}/#issuecomment-1`)).toBe(keyOf(github));
     expect(keyOf(linear)).not.toBe(keyOf(github));
@@ -118,11 +118,11 @@ describe('an error tracker', () => {
     ['data that is no object', 'text'],
   ])('with %s is unmapped', (_, data) => expect(mapped(data as object)).toEqual({ kind: 'unmapped' }));
 
-  test('without a default for what is missing is unmapped', () => {
+  test('without a default for a missing field is unmapped', () => {
     expect(mapped({ issue }, { projectId: '1' })).toEqual({ kind: 'unmapped' });
   });
 
-  test('leaves out what is too long, and cuts the title', () => {
+  test('omits fields that are too long, and cuts the title', () => {
     const long = recordOf({
       issue: { ...issue, level: 'x'.repeat(51), shortId: 'y'.repeat(129), title: '🦊'.repeat(501) },
     });
@@ -139,7 +139,7 @@ describe('an error tracker', () => {
   });
 });
 
-test('a tracker whose first address is none is unmapped', () => {
+test('a tracker whose first URL is invalid is unmapped', () => {
   for (const url of ['nowhere', `https://x.example.com/${'y'.repeat(2048)}`, 'ftp://x.example.com/1'])
     expect(
       mapHook('tracker', { issue: { html_url: url }, url: 'https://linear.app/acme/issue/ENG-5' }),

@@ -105,7 +105,7 @@ async function begun(id: string) {
 }
 
 describe('an event', () => {
-  test('makes one execution of each automation of its project that waits for its type, in the log’s order', async () => {
+  test('creates one execution of each automation of its project with its type, in the log’s order', async () => {
     const other = await newThread(await newProject(s));
     const [one, both] = [await newListener(), await newListener({}, ['tool.updated', 'run.failed'])];
     const ids = await publish({}, { of: other }, { type: 'run.failed' }, {});
@@ -118,7 +118,7 @@ describe('an event', () => {
     });
   });
 
-  test('makes none that a filter keeps out, that is from before, or while it is disabled', async () => {
+  test('creates none if the filter excludes it, if it is earlier, or while the automation is disabled', async () => {
     await publish({});
     const filter = [{ path: 'event.data.status', op: 'eq', value: 'failed' }];
     const [filtered, disabled] = [await newListener({ filter }), await newListener({ disabled: true })];
@@ -129,7 +129,7 @@ describe('an event', () => {
     expect(await made(disabled)).toEqual([[last, 'queued', 1]]);
   });
 
-  test('makes none while the organization is without automations, and is not made up', async () => {
+  test('creates none while the organization lacks automations, and none later', async () => {
     const id = await newListener();
     const { ctx } = s.service;
     const orgId = await orgOf();
@@ -142,7 +142,7 @@ describe('an event', () => {
     expect(await made(id)).toEqual([]);
   });
 
-  test('of a thread that the automation made makes none; another automation’s is one deeper, up to three', async () => {
+  test('of the automation’s own thread creates none; of another automation’s thread it adds one to the depth, up to three', async () => {
     const [one, two] = [await newListener(), await newListener()];
     let threadId: string | null = null;
     const words: unknown[] = [];
@@ -170,7 +170,7 @@ describe('an event', () => {
     expect([(await made(one)).length, (await made(two)).length]).toEqual([2, 3]);
   });
 
-  test('of an execution counts as of its thread, and the chain of two that wait for each other ends', async () => {
+  test('of an execution counts like one of its thread, and a chain of two automations on each other ends', async () => {
     const types = ['automation.execution.updated'];
     const [one, two] = [await newListener({}, types), await newListener({}, types)];
     await newListener();
@@ -186,7 +186,7 @@ describe('an event', () => {
   });
 });
 
-test('the end of a run or thread has the job of its execution go on', async () => {
+test('the end of a run or thread enqueues the job of its execution', async () => {
   const id = await newListener();
   await publish({});
   const { id: executionId, thread_id: threadId, run_id: runId } = await begun(id);

@@ -99,7 +99,7 @@ describe('202', () => {
     expect(rows).toEqual([{ data: { id: first.body.execution.id, status: 'queued' } }]);
   });
 
-  test('once for many deliveries of one id at once', async () => {
+  test('once for many concurrent deliveries with one id', async () => {
     const hook = await newHook();
     const answers = await Promise.all(Array.from({ length: 10 }, () => send(hook, {}, 'one')));
     expect(answers.map(({ status }) => status).toSorted()).toEqual([
@@ -110,7 +110,7 @@ describe('202', () => {
     expect(await executionsOf(hook.id)).toHaveLength(1);
   });
 
-  test('again, for an id that was last seen more than seven days ago', async () => {
+  test('again for an id that was last seen more than seven days ago', async () => {
     const hook = await newHook();
     await send(hook, {}, 'old');
     await sql`update hook_deliveries set created_at = now() - interval '7 days 1 second' where automation_id = ${hook.id}`.execute(
@@ -121,7 +121,7 @@ describe('202', () => {
     expect(await executionsOf(hook.id)).toHaveLength(2);
   });
 
-  test('the first header that is there names the delivery, and without one nothing is a duplicate', async () => {
+  test('the first header present is the id of the delivery, and without one nothing is a duplicate', async () => {
     const hook = await newHook();
     const names = ['webhook-id', 'request-id', 'linear-delivery', 'x-github-delivery', 'idempotency-key'];
     for (const [n, name] of names.entries()) {
@@ -166,7 +166,7 @@ describe('202', () => {
     expect(await statuses()).toEqual([401, 202]);
   });
 
-  test('with its issue, which its executions overlap by', async () => {
+  test('with its issue, which is the key of overlapping executions', async () => {
     const hook = await newHook({ overlap: 'skip' }, { source: 'tracker' });
     const of = (number: number) => ({
       action: 'opened',
@@ -185,7 +185,7 @@ describe('202', () => {
     });
   });
 
-  test('with data that the database cannot hold replaced, and no member taken for a prototype', async () => {
+  test('with characters that the database cannot store replaced, and no member used as a prototype', async () => {
     const hook = await newHook();
     const body = '{"a":"\\u0000\\ud800","\\u0000":[1e400],"__proto__":{"polluted":true}}';
     expect((await post(hook.id, body, bearer(hook))).status).toBe(202);
@@ -197,7 +197,7 @@ describe('202', () => {
 });
 
 describe('200', () => {
-  test('disabled, filtered or unmapped says so and makes nothing; a duplicate has the same answer', async () => {
+  test('disabled, filtered and unmapped hooks create nothing; a duplicate gets the same response', async () => {
     const hook = await newHook({}, { source: 'error_tracker' });
     const filter: FilterRule[] = [{ path: 'payload.kind', op: 'eq', value: 'wanted' }];
     await write(hook.id, { filter: json(filter) });
@@ -226,7 +226,7 @@ describe('200', () => {
 });
 
 describe('400, 413 and 415', () => {
-  test('for what is no JSON object', async () => {
+  test('for a body that is not a JSON object', async () => {
     const hook = await newHook();
     const deep = `{"a":${'['.repeat(64)}${']'.repeat(64)}}`;
     const bodies = ['', '{', 'a=b', '{"a":1,}', '{"a":1}}', '\ufeff{}', 'null', '[]', '5', '"x"', deep];
@@ -242,7 +242,7 @@ describe('400, 413 and 415', () => {
     ]);
   });
 
-  test('for a long id of the delivery', async () => {
+  test('for a delivery id that is too long', async () => {
     const hook = await newHook();
     const answer = await post(hook.id, '{}', { ...bearer(hook), 'request-id': 'x'.repeat(201) });
     expect([answer.status, answer.body.error.fields[0].path]).toEqual([400, '/headers/request-id']);
@@ -262,7 +262,7 @@ describe('400, 413 and 415', () => {
 });
 
 describe('401, 402 and 501', () => {
-  test('401 alike for a wrong secret and for all that takes no hooks; nothing of the body is read', async () => {
+  test('the same 401 for a wrong secret and for automations without hooks, before the body is parsed', async () => {
     const hook = await newHook();
     const yearly: Json = await newAutomation(s, projectId);
     const gone = await newHook();
@@ -287,7 +287,7 @@ describe('401, 402 and 501', () => {
     expect(await executionsOf(hook.id)).toEqual([]);
   });
 
-  test('402 and 501 without automations, after the sender has proved who it is', async () => {
+  test('402 and 501 without automations, after the sender is authenticated', async () => {
     const hook = await newHook();
     const { config, db } = s.service.ctx;
     const take = (without: string[]) => db.updateTable('organizations').set({ without }).execute();

@@ -50,7 +50,7 @@ const nextOf = async (id: string): Promise<number | null> =>
 const round = (now: number) => makeDue(s.service.ctx, new Date(now));
 
 describe('a due time', () => {
-  test('makes one execution, and the schedule moves on', async () => {
+  test('starts one execution, and the schedule moves on', async () => {
     const noon = nextDay();
     const id = await newHourly(noon);
     expect(await round(noon - 1)).toBe(0);
@@ -59,14 +59,14 @@ describe('a due time', () => {
     expect([await made(id), await nextOf(id)]).toEqual([[noon], noon + HOUR]);
   });
 
-  test('is made once by several processes that look at once', async () => {
+  test('starts one execution with several concurrent processes', async () => {
     const noon = nextDay();
     const ids = await Promise.all(Array.from({ length: 20 }, () => newHourly(noon)));
     await Promise.all(Array.from({ length: 6 }, () => round(noon)));
     for (const id of ids) expect(await made(id)).toEqual([noon]);
   });
 
-  test('is made by another round where the first one ends with its process', async () => {
+  test('is taken by another round if the process of the first one dies', async () => {
     const noon = nextDay();
     const id = await newHourly(noon);
     const spy = vi.spyOn(admission, 'admitAll');
@@ -78,7 +78,7 @@ describe('a due time', () => {
     expect([await made(id), await nextOf(id)]).toEqual([[noon], noon + HOUR]);
   });
 
-  test('is made once while the clock steps forth and back', async () => {
+  test('starts one execution while the clock steps forward and back', async () => {
     const noon = nextDay();
     const id = await newHourly(noon);
     const steps = [0, -HOUR, 2, HOUR, HOUR - 5_000, 10, 3 * HOUR, 2 * HOUR, 3 * HOUR + 4_000, 4 * HOUR];
@@ -88,7 +88,7 @@ describe('a due time', () => {
     expect(await nextOf(id)).toBe(noon + 5 * HOUR);
   });
 
-  test('after a time away is the newest of a day, once, and none without catchUp', async () => {
+  test('after downtime is the newest of a day, once, and none without catchUp', async () => {
     const noon = nextDay();
     const [one, none] = [await newHourly(noon), await newHourly(noon, { catchUp: false })];
     await round(noon + 7.5 * HOUR);
@@ -96,7 +96,7 @@ describe('a due time', () => {
     expect([await made(none), await nextOf(none)]).toEqual([[], noon + 8 * HOUR]);
   });
 
-  test('of a schedule that cannot be read any more costs it its times, and others nothing', async () => {
+  test('of a schedule that can no longer be read ends that schedule, and no other', async () => {
     const noon = nextDay();
     const [lost, other] = [await newHourly(noon), await newHourly(noon)];
     await s.service.ctx.db
@@ -108,7 +108,7 @@ describe('a due time', () => {
     expect([await made(lost), await nextOf(lost), await made(other)]).toEqual([[], null, [noon]]);
   });
 
-  test('passes while its organization is without automations', async () => {
+  test('is skipped while the organization lacks automations', async () => {
     const noon = nextDay();
     const id = await newHourly(noon);
     const { ctx } = s.service;
@@ -118,7 +118,7 @@ describe('a due time', () => {
   });
 });
 
-test('a scheduler makes what is due at its time, by the clock of the database', async () => {
+test('a scheduler starts due executions by the clock of the database', async () => {
   const noon = nextDay();
   const id = await newHourly(noon);
   const { ctx } = s.service;

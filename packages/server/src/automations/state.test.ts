@@ -23,7 +23,7 @@ describe('executionChange', () => {
   });
 });
 
-test('an execution is admitted or skipped, and what is not open changes no more', () => {
+test('an execution is admitted or skipped, and an ended one does not change', () => {
   expect([admitted, notAdmitted]).toEqual(['queued', 'skipped']);
   expect(STATUSES.filter((status) => TABLE[status].some((after) => after !== null))).toEqual([...OPEN]);
 });

@@ -37,7 +37,7 @@ describe('values', () => {
     ['All: {{payload.list}} in {{payload}}', 'All: ["x",{"deep":"y"}] in {"word":"one"'],
   ])('%s is %s', (prompt, expected) => expect(fill(prompt).slice(0, expected.length)).toBe(expected));
 
-  test('are not read again', () => {
+  test('are not expanded again', () => {
     const read = { a: '{{automation.name}} \\{{x}}', b: '{{payload', c: '}}' };
     expect(fill('{{payload.a}} {{payload.b}}{{payload.c}}', { payload: read })).toBe(
       '{{automation.name}} \\{{x}} {{payload}}',
@@ -73,7 +73,7 @@ describe('the whole payload', () => {
     );
   });
 
-  test('leaves nothing if there is none', () => expect(quoted('a\n{{payload}}\nb', null)).toBe('a\n\nb'));
+  test('leaves nothing if it does not exist', () => expect(quoted('a\n{{payload}}\nb', null)).toBe('a\n\nb'));
 
   test('is compact where that fits into 32 KiB, else cut', () => {
     const list = Array.from({ length: 8000 }, () => 1);

@@ -97,7 +97,7 @@ test.each([
   });
 });
 
-test('of an answer without an end the first bytes are read, and the connection is dropped', async () => {
+test('only the first bytes of an endless response are read, and the connection is dropped', async () => {
   let isDropped = false;
   const peer = await openPeer((socket) => {
     socket.on('close', () => (isDropped = true));
@@ -113,7 +113,7 @@ test('of an answer without an end the first bytes are read, and the connection i
   await expect.poll(() => isDropped).toBe(true);
 });
 
-test('what the database cannot store is replaced in the text', async () => {
+test('characters that the database cannot store are replaced', async () => {
   const bytes = Buffer.concat([
     Buffer.from('HTTP/1.1 500 X\r\n\r\na'),
     Buffer.from([0, 0xff, 0xfe]),
@@ -133,7 +133,7 @@ test.each([
   expect(await answered(bytes)).toEqual({ ...FAILED, error: 'connection' });
 });
 
-test('what was answered before the connection broke counts', async () => {
+test('a response that arrived before the connection broke counts', async () => {
   expect(await answered('HTTP/1.1 200 OK\r\ncontent-length: 100\r\n\r\npart')).toMatchObject({
     statusCode: 200,
     error: null,
@@ -168,7 +168,7 @@ test('a body that drips is cut when the time is over; the status counts', async 
   expect(answer).toMatchObject({ statusCode: 200, error: null, response: 'slow' });
 });
 
-test('nobody there is no connection, and a certificate that nobody vouches for is TLS', async () => {
+test('a closed port is a connection error, and an untrusted certificate is a TLS error', async () => {
   const gone = await openPeer(() => {});
   await closings.pop()!();
   const secure = await openPeer((socket) => socket.end('HTTP/1.1 200 OK\r\n\r\n'), {
@@ -182,7 +182,7 @@ test('nobody there is no connection, and a certificate that nobody vouches for i
   expect(await post(`https://127.0.0.1:${plain.port}/`)).toEqual({ ...FAILED, error: 'tls' });
 });
 
-test('over TLS the certificate has to be one of the name, which is not the address', async () => {
+test('over TLS the certificate must match the name, not the address', async () => {
   const certificate = testCertificate(['hook.test']);
   const peer = await openPeer((socket) => socket.end('HTTP/1.1 200 OK\r\n\r\nsafe'), { tls: certificate });
   const names = await nameServer(() => ['127.0.0.1']);
@@ -196,7 +196,7 @@ test('over TLS the certificate has to be one of the name, which is not the addre
   expect(await post(`https://other.test:${peer.port}/`, names)).toEqual({ ...FAILED, error: 'tls' });
 });
 
-test('a name is looked up once for an attempt: what it leads to afterwards does not matter', async () => {
+test('a name is looked up once per attempt: a later change of its addresses has no effect', async () => {
   const names = await nameServer((_name, n) => (n === 0 ? ['127.0.0.1'] : ['127.0.0.2']));
   const answer = 'HTTP/1.1 200 OK\r\n\r\n';
   const first = await openPeer((socket) => socket.end(answer));
@@ -208,7 +208,7 @@ test('a name is looked up once for an attempt: what it leads to afterwards does 
   expect([names.asked.length, first.connections, second.connections]).toEqual([2, 1, 1]);
 });
 
-test('each address of a name has to be one of the open internet: none is dialled otherwise', async () => {
+test('each address of a name must be public; otherwise none is dialled', async () => {
   const peer = await openPeer(() => {});
   const zone: Record<string, string[]> = {
     'one.test': ['127.0.0.1'],
@@ -241,7 +241,7 @@ test('each address of a name has to be one of the open internet: none is dialled
   expect(peer.connections).toBe(0);
 });
 
-test('name servers that do not answer hold up no other attempt, and no file', async () => {
+test('name servers that do not answer delay no other attempt and no file access', async () => {
   const names = await nameServer((name) => (name === 'silent.test' ? null : ['127.0.0.1']));
   const peer = await openPeer((socket) => socket.end('HTTP/1.1 200 OK\r\n\r\n'));
   const began = performance.now();

@@ -49,7 +49,7 @@ const disable = (path: string, reason: string | null) =>
     after_sequence = 0 where id = ${path.split('/').at(-1)}`.execute(s.service.ctx.db);
 
 describe('PATCH', () => {
-  test('changes what it names and nothing else', async () => {
+  test('changes only the given fields', async () => {
     const path = await subscribed({ types: ['run.completed'] });
     const first = await now(path);
     const second = await patched(path, { types: ['run.failed', 'thread.*', 'run.failed'] });
@@ -84,7 +84,7 @@ describe('PATCH', () => {
     }
   });
 
-  test('events of the time in which the service had disabled it are no concern of it; those of a pause are', async () => {
+  test('events during a pause add deliveries; events while the service had it disabled do not', async () => {
     const after = async (reason: string | null) => {
       const path = await subscribed();
       await disable(path, reason);
@@ -99,7 +99,7 @@ describe('PATCH', () => {
     for (const reason of ['gone', 'failures']) expect(await after(reason)).toBeGreaterThanOrEqual(end);
   });
 
-  test('true leaves the reason of one that the service has disabled: events still add nothing', async () => {
+  test('true keeps the reason of a webhook that the service disabled: events still add nothing', async () => {
     const path = await subscribed();
     await disable(path, 'gone');
     expect(await patched(path, { disabled: true })).toMatchObject({ disabledReason: 'gone' });
@@ -116,7 +116,7 @@ describe('PATCH', () => {
     unlisten();
   });
 
-  test('new types wait until earlier events have been taken by the former ones', async () => {
+  test('new types wait until earlier events have been matched with the old ones', async () => {
     const path = await subscribed({ types: ['run.failed'] });
     const seen: string[][] = [];
     const gate = Promise.withResolvers<void>();
@@ -163,7 +163,7 @@ describe('a rotation', () => {
     openSigningSecrets(s.service.ctx.secretKey, PURPOSE, await rowOf(path), at);
   const inSeconds = (seconds: number) => new Date(Date.now() + seconds * 1_000);
 
-  test('returns a new secret once; the former one signs, too, until its time', async () => {
+  test('returns a new secret once; the old one also signs until its time', async () => {
     const made = await subscribe();
     const path = `/api/webhooks/${made.subscription.id}`;
     expect(await secretsOf(path)).toEqual([made.secret]);
@@ -198,7 +198,7 @@ describe('a rotation', () => {
     );
   });
 
-  test('leaves no secret in a row, a receipt, an event, an answer or the audit log', async () => {
+  test('leaves no secret in a row, a receipt, an event, a response or the audit log', async () => {
     const made = await subscribe();
     const path = `/api/webhooks/${made.subscription.id}`;
     const rotated = await ok(call('POST', `${path}/secret`, {}));

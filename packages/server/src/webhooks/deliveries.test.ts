@@ -92,7 +92,7 @@ describe('a test', () => {
 });
 
 describe('redelivery', () => {
-  test('is a new delivery of the same event, due at once; it names the delivery that was asked for', async () => {
+  test('creates a new delivery of the same event, due at once, with redeliveryOf', async () => {
     const path = await subscribe();
     const first = await deliver(path, 'run.failed');
     await end(first, 'failed');
@@ -121,7 +121,7 @@ describe('redelivery', () => {
     expect(rows).toHaveLength(1);
   });
 
-  test('of a ping is one, too; a retry with the same key makes no further delivery', async () => {
+  test('works for a ping; a retry with the same key creates no further delivery', async () => {
     const path = await subscribe();
     const { id } = await ping(path);
     const idem = randomUUID();
@@ -132,7 +132,7 @@ describe('redelivery', () => {
     expect(await listed(path)).toEqual([one.body.delivery.id, id]);
   });
 
-  test('is refused while the webhook is disabled, by whomever', async () => {
+  test('is refused while the webhook is disabled, by a caller or the service', async () => {
     const path = await subscribe();
     const { id } = await ping(path);
     for (const reason of ['user', 'gone', 'failures']) {

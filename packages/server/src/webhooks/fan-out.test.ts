@@ -23,7 +23,7 @@ const URL = 'https://hook.test/';
 const take = () => takeBatch(s.ctx, fanOut(s.ctx));
 const given = async (id: string) => (await s.deliveries(id)).map(({ event_type: type }) => type);
 
-test('each event that matches makes one pending delivery, in the order of the log, with the event in it', async () => {
+test('each matching event creates one pending delivery, which contains the event, in the order of the log', async () => {
   const [all, runs, paused, gone, failing] = [
     await s.subscribe(URL),
     await s.subscribe(URL, { types: ['run.*'] }),
@@ -54,7 +54,7 @@ test('each event that matches makes one pending delivery, in the order of the lo
   );
 });
 
-test("an app's events and other organizations' make none, nor do those from before", async () => {
+test('events of apps, of other organizations and from before the subscription create none', async () => {
   await publish(['run.queued']);
   const { id } = await s.subscribe(URL);
   await publish(['run.running'], { feed: 'platform' });
@@ -64,7 +64,7 @@ test("an app's events and other organizations' make none, nor do those from befo
   expect(await given(id)).toEqual(['run.completed']);
 });
 
-test('a batch that fails makes nothing, and is taken again', async () => {
+test('a batch that fails creates nothing, and is taken again', async () => {
   const { id } = await s.subscribe(URL);
   await publish(['run.queued', 'run.completed']);
   const failing = fanOut(s.ctx);

@@ -39,7 +39,7 @@ async function freePort(): Promise<number> {
 }
 
 test.skipIf(missing.length > 0)(
-  `the guide's receiver hears of each event once: by delivery, after a pause, and from the log${hint}`,
+  `the guide's receiver gets each event once: by delivery, after a pause, and from the log${hint}`,
   async () => {
     const env = {
       HEADRACE_URL: s.base,

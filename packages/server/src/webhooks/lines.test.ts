@@ -36,7 +36,7 @@ test('a subscription has eight places, and a further one when its receiver has a
   expect(lines.take(0)).toMatchObject([{ subscriptionId: 'wh_1', places: 1 }]);
 });
 
-test('subscriptions take turns: one with much to send does not hold up those behind it', () => {
+test('subscriptions take turns: one with many deliveries does not delay the others', () => {
   const lines = new Lines();
   markAll(lines, 150);
   const first = new Set(begin(lines, 0).keys());
@@ -107,7 +107,7 @@ test('a subscription is slow until its receiver has answered', () => {
   expect(lines.take(5_000).map(({ subscriptionId }) => subscriptionId)).toEqual(['wh_0']);
 });
 
-test('what fails fast begins at a bounded rate, all such subscriptions together', () => {
+test('attempts to all failing subscriptions together begin at a bounded rate', () => {
   const lines = new Lines();
   markAll(lines, 20, 'dead');
   let begun = 0;
@@ -126,7 +126,7 @@ test('what fails fast begins at a bounded rate, all such subscriptions together'
   expect(lines.restMs(10_000)).toBeLessThanOrEqual(200);
 });
 
-test('after trouble a subscription rests, and what is idle is forgotten', () => {
+test('after trouble a subscription rests, and idle ones are forgotten', () => {
   const lines = new Lines();
   lines.mark('wh_1');
   const { subscriptionId } = lines.take(0)[0]!;

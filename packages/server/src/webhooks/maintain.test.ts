@@ -32,7 +32,7 @@ async function pending(count: number): Promise<string> {
 const outcomes = async (id: string) =>
   (await s.deliveries(id)).map(({ status, error_code: code }) => code ?? status);
 
-test('what is pending for longer than seven days expires, also while paused; nothing is attempted', async () => {
+test('deliveries that are pending for seven days expire without an attempt, also while paused', async () => {
   const id = await pending(2);
   s.ctx.clock.offsetMs = 7 * DAY_MS - 60_000;
   await tidy();
@@ -51,7 +51,7 @@ test('what is pending for longer than seven days expires, also while paused; not
   });
 });
 
-test('beyond what a subscription may have pending, the oldest fail: also those that were attempted', async () => {
+test('beyond the limit of pending deliveries, the oldest fail, also attempted ones', async () => {
   const [id, other] = [await pending(6), await pending(2)];
   const [first, second] = await s.deliveries(id);
   await s.ctx.db
@@ -67,7 +67,7 @@ test('beyond what a subscription may have pending, the oldest fail: also those t
   expect(first!.finished_at).toBeNull();
 });
 
-test('what has ended goes with the events of its time; what is pending stays', async () => {
+test('ended deliveries are removed after the event retention; pending ones stay', async () => {
   const id = await pending(3);
   const [first, second] = await s.deliveries(id);
   for (const [delivery, age] of [

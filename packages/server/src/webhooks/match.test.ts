@@ -45,7 +45,7 @@ test("an event is for its organization's subscriptions alone, of its project or 
   expect(isMatch({ project_id: null }, { project_id: null })).toBe(true);
 });
 
-test("an app's events, and those from before the subscription, are for nobody", () => {
+test('events of apps, and events from before the subscription, match no subscription', () => {
   expect(isMatch({}, { feed: 'platform' })).toBe(false);
   expect(isMatch({ after_sequence: 5 })).toBe(false);
   expect(isMatch({ after_sequence: 4 })).toBe(true);

@@ -5,7 +5,7 @@ const NOW = Date.parse('2026-11-23T12:00:00Z');
 const next = (attemptCount: number, retryAfter: string | null = null) =>
   retryAfterMs(attemptCount, { schedule: [10, 100], retryAfter, now: NOW });
 
-test('each wait is of the schedule, a tenth more or less, and then there is none', () => {
+test('each delay follows the schedule, a tenth more or less, until none is left', () => {
   for (let i = 0; i < 200; i++) {
     expect(next(1)! / 1_000).toBeGreaterThanOrEqual(9);
     expect(next(1)! / 1_000).toBeLessThanOrEqual(11);

@@ -130,7 +130,7 @@ test('until a rotation ends both secrets sign, the new one first', async () => {
   expect(await last()).toEqual([0]);
 });
 
-test('what fails is tried again by the schedule, with the same id, until it is accepted', async () => {
+test('a failed delivery is retried by the schedule, with the same id, until it is accepted', async () => {
   const s = await sending();
   const r = await receiver((_request, response, index) => {
     response.writeHead(index < 2 ? 500 : 204).end();
@@ -195,7 +195,7 @@ test('eight of a subscription are under way, begun in the order of the log; othe
   expect(new Set(sequences(r)).size).toBe(20);
 });
 
-test('410 disables: what is pending stays, new events add nothing; enabled again, what waits is sent', async () => {
+test('410 disables: pending deliveries stay, new events add none; once enabled again, pending deliveries are sent', async () => {
   const s = await sending();
   const r = await receiver((_request, response, index) => {
     response.writeHead(index === 0 ? 503 : 410, { 'retry-after': '60' }).end();
@@ -236,7 +236,7 @@ test('when every attempt has failed for long, ten at least, the subscription is 
   expect((await s.deliveries(id)).map(({ status }) => status)).toEqual(Array(10).fill('pending'));
 });
 
-test('while paused nothing but pings is sent; resumed, what is due goes at once, the oldest first', async () => {
+test('while paused only pings are sent; after resuming, due deliveries are sent at once, oldest first', async () => {
   const s = await sending();
   const r = await receiver();
   const { id } = await s.subscribe(r, { disabled_reason: 'user' });
@@ -265,7 +265,7 @@ test('while paused nothing but pings is sent; resumed, what is due goes at once,
   await ended(s, id, 13);
 });
 
-test('a new address holds from the next attempt, and a deleted subscription gets nothing more', async () => {
+test('a new URL applies from the next attempt, and a deleted subscription gets nothing more', async () => {
   const s = await sending();
   const [old, fresh] = [await receiver(500), await receiver()];
   const { id } = await s.subscribe(old);
@@ -316,7 +316,7 @@ test("an app's delivery fails without an attempt, and so does one that is too ol
   expect(sequences(r)).toEqual([3]);
 });
 
-test('an organization that loses the capability gets no further deliveries; those that it has end as they would', async () => {
+test('an organization that loses the capability gets no further deliveries; pending ones end normally', async () => {
   const s = await sending();
   const [r, other] = [await receiver(500), await receiver()];
   const orgId = await s.organization();
@@ -344,7 +344,7 @@ test('an organization that loses the capability gets no further deliveries; thos
   ]);
 });
 
-test('where the deployment has switched webhooks off, nothing is added, what was pending is sent, and the log goes on', async () => {
+test('while the deployment has webhooks switched off, nothing is added, pending deliveries are sent, and the log goes on', async () => {
   const s = await sending({ disabled: ['webhooks'] });
   const r = await receiver();
   const { id } = await s.subscribe(r);
@@ -358,7 +358,7 @@ test('where the deployment has switched webhooks off, nothing is added, what was
   ]);
 });
 
-test('one process sends; when it stops, another goes on, and what was dropped comes again', async () => {
+test('one process sends; when it stops, another continues, and dropped attempts are repeated', async () => {
   const s = await sending();
   const r = await receiver(() => {});
   const { id } = await s.subscribe(r);
@@ -376,7 +376,7 @@ test('one process sends; when it stops, another goes on, and what was dropped co
   expect(sequences(r).toSorted((a, b) => a - b)).toEqual([1, 1, 2, 2]);
 });
 
-test('first attempts are due whatever the clock says: it may have been set back', async () => {
+test('first attempts are due regardless of the clock, which may be set back', async () => {
   const s = await sending();
   const r = await receiver();
   const { id } = await s.subscribe(r);
@@ -390,7 +390,7 @@ test('first attempts are due whatever the clock says: it may have been set back'
   expect(sequences(r)).toEqual([1, 2, 3]);
 });
 
-test('a delivery that is committed after later ones were sent is sent, too, while others wait', async () => {
+test('a delivery that is committed after later ones were sent is also sent, while others wait', async () => {
   const s = await sending();
   const r = await receiver((request, response) => {
     if (request.json.sequence !== '2') response.end();
@@ -415,7 +415,7 @@ test('a delivery that is committed after later ones were sent is sent, too, whil
   expect(r.requests.map((request) => request.json.type).at(-1)).toBe('webhook.ping');
 });
 
-test('a connection that is lost is taken up again', async () => {
+test('a lost connection is replaced', async () => {
   const s = await sending();
   const r = await receiver();
   const { id } = await s.subscribe(r);

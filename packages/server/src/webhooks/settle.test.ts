@@ -29,7 +29,7 @@ async function pending() {
   return { id, delivery: delivery! };
 }
 
-test('an outcome is stored once: a row that has changed since is left alone', async () => {
+test('an outcome is stored once: a row that has changed since is not updated', async () => {
   const { id, delivery } = await pending();
   const failed = { delivery, attempt, retryAfter: null };
   expect(await settleFailure(s.ctx, failed)).toBeGreaterThan(50_000);
@@ -66,7 +66,7 @@ test('the last ten attempts are kept', async () => {
   expect(after!.attempts.map(({ durationMs }) => durationMs)).toEqual([1, 2, 3, 4, 5, 6, 7, 8, 9, 10]);
 });
 
-test('what a failed attempt makes of a subscription', () => {
+test('a failed attempt changes a subscription', () => {
   const now = new Date('2026-11-23T12:00:00Z');
   const longAgo = new Date(now.getTime() - 60_000);
   const recently = new Date(now.getTime() - 59_999);

@@ -18,7 +18,7 @@ test.each(Object.entries(TABLE))('%s', (event, row) => {
   expect([from, to, errorCode]).toEqual(row);
 });
 
-test('what an attempt means for its delivery', () => {
+test('an attempt causes an event of its delivery', () => {
   const failed = (statusCode: number | null, error: 'status' | 'timeout' | 'redirect') => ({
     statusCode,
     error,

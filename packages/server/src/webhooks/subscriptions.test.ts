@@ -93,7 +93,7 @@ describe('201 and 200', () => {
     expect(await subscribe({ disabled: false })).toMatchObject({ disabled: false, disabledReason: null });
   });
 
-  test('events up to the end of the log are not its concern', async () => {
+  test('events up to the end of the log are not delivered', async () => {
     const { db } = s.service.ctx;
     const { last_sequence: end } = await db
       .selectFrom('log_state')
@@ -206,7 +206,7 @@ describe('404', () => {
       expect(await refusal(post({ url: URL, types: ['*'], projectId }))).toBe('404 project_not_found');
   });
 
-  test('one that is deleted, or of another organization, is one that does not exist', async () => {
+  test('a deleted webhook, or one of another organization, gets 404', async () => {
     const [gone, strange] = [await subscribe(), await subscribe({}, s.key)];
     await ok(remove(gone.id));
     const nobodys = await get(newId('wh'));
@@ -220,7 +220,7 @@ describe('404', () => {
 });
 
 describe('a key that is restricted to projects', () => {
-  test('makes and sees webhooks of its own projects only', async () => {
+  test('creates and sees only webhooks of its own projects', async () => {
     const [mine, other] = [await newProject(), await newProject()];
     const { key: limited } = await newAccount(s, cookie, { projectIds: [mine] });
     const make = (fields: Json) => post({ url: URL, types: ['*'], ...fields }, { key: limited });
@@ -238,7 +238,7 @@ describe('a key that is restricted to projects', () => {
 });
 
 describe('409', () => {
-  test('an organization has 100, also where calls are concurrent; a deleted one makes room', async () => {
+  test('an organization has at most 100, also with concurrent calls; a deleted one makes room', async () => {
     const { key: as } = await newTenant();
     const answers = await Promise.all(
       Array.from({ length: 104 }, () => post({ url: URL, types: ['*'] }, { key: as })),
