@@ -51,7 +51,7 @@ export const schedulesBenchmark: Benchmark = {
         { what: 'due → execution, p99', bound: 'most', limit: 2_000, value: lateness.p99, unit: 'ms' },
       ],
       notes: [
-        `At rest for ${(ms / 1000).toFixed(0)} s: ${all!.toFixed(2)} % of a core for service and PostgreSQL with the automations, ${none!.toFixed(2)} % for another pair without, at the same time. The executions begin their runs meanwhile, as many as the machine has places for.`,
+        `At rest for ${(ms / 1000).toFixed(0)} s: ${all!.toFixed(2)} % of a core for service and PostgreSQL with the automations, ${none!.toFixed(2)} % for a second pair without, at the same time. The executions begin runs meanwhile, as many as the machine has places for.`,
       ],
     };
   },

@@ -67,7 +67,7 @@ export const appliesPart: Part = {
       ...content.failures,
       ...(await objectFaults(table, fleet.dataDir)),
     ];
-    return { ...told(apps, done, evidence, content, failures.length), failures };
+    return { ...summaryOf(apps, done, evidence, content, failures.length), failures };
   },
 };
 
@@ -194,7 +194,7 @@ async function judgeAll(
   return all;
 }
 
-function told(
+function summaryOf(
   apps: readonly TortureApp[],
   { weather, kills, faults, stale, seconds }: Awaited<ReturnType<typeof applyAll>>,
   { applies }: Evidence,

@@ -48,7 +48,7 @@ export const automationsPart: Part = {
     const events = await judgeEvents(table, world);
     const ends = await judgeEnds(table, world);
     return {
-      ...told({
+      ...summaryOf({
         automations: world.scheduled.size,
         kills,
         schedules,
@@ -136,7 +136,7 @@ interface Outcome {
   ends: Record<string, number>;
 }
 
-function told({ automations, kills, schedules, events, ends }: Outcome): Omit<PartResult, 'failures'> {
+function summaryOf({ automations, kills, schedules, events, ends }: Outcome): Omit<PartResult, 'failures'> {
   const late = summarize(schedules.lateness);
   const { due, made, missing, repeated, extra } = schedules;
   const figures = {

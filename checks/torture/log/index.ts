@@ -34,7 +34,7 @@ export const logPart: Part = {
     await ground.fleet.allUp();
     const verdict = await judge(ground.table, { ...ground, acknowledged: done.acknowledged }, setup.signal);
     return {
-      ...told(done, verdict),
+      ...summaryOf(done, verdict),
       failures: [...done.failures, ...verdict.failures, ...done.weather.faults, ...ground.fleet.deaths],
     };
   },
@@ -94,7 +94,7 @@ async function write(setup: Setup, { fleet, world, readers }: Ground) {
   return { ...writing, seconds, reconnects, kills, killed: storm.kills };
 }
 
-function told(
+function summaryOf(
   { acknowledged, weather, seconds, reconnects, kills, killed }: Awaited<ReturnType<typeof write>>,
   verdict: Awaited<ReturnType<typeof judge>>,
 ): Omit<PartResult, 'failures'> {

@@ -42,7 +42,7 @@ export const mergesPart: Part = {
       await fuzzing;
     });
     try {
-      return told(await fuzzing, merges);
+      return summaryOf(await fuzzing, merges);
     } finally {
       clearInterval(teller);
     }
@@ -58,7 +58,7 @@ const sum = ({ merges }: FuzzedInWorkers, which: Verdict | 'all'): number =>
     0,
   );
 
-function told(fuzzed: FuzzedInWorkers, wanted: number): PartResult {
+function summaryOf(fuzzed: FuzzedInWorkers, wanted: number): PartResult {
   const [all, clean, conflicted, aborted] = (['all', 'clean', 'conflicted', 'aborted'] as const).map(
     (which) => sum(fuzzed, which),
   ) as [number, number, number, number];

@@ -50,7 +50,7 @@ export const receiptsPart: Part = {
     const verdict = await judge(table, fleet.callers, keys, before);
     const refused = await sendChanged(fleet.callers, keys, verdict);
     return {
-      ...told(done, verdict, keys.length, refused),
+      ...summaryOf(done, verdict, keys.length, refused),
       failures: [...verdict.failures, ...done.weather.faults, ...fleet.deaths],
     };
   },
@@ -98,7 +98,7 @@ async function sendCopies(setup: Setup, fleet: Fleet, keys: readonly Key[]) {
   return { weather, kills, killed: storm.kills, seconds };
 }
 
-function told(
+function summaryOf(
   { weather, kills, killed, seconds }: Awaited<ReturnType<typeof sendCopies>>,
   verdict: Verdict,
   keys: number,

@@ -46,7 +46,7 @@ export const webhooksPart: Part = {
     const verdicts = ground.receivers.map((receiver) => judgeReceiver(log, receiver));
     const rows = await judgeDeliveries(ground.table, log, ground.receivers);
     return {
-      ...told(ground.receivers, log, {
+      ...summaryOf(ground.receivers, log, {
         verdicts,
         kills: done.kills,
         seconds: done.seconds,
@@ -174,7 +174,7 @@ interface Outcome {
   pending: number;
 }
 
-function told(
+function summaryOf(
   receivers: readonly Receiver[],
   log: readonly LoggedEvent[],
   { verdicts, kills, seconds, pending }: Outcome,
