@@ -29,6 +29,8 @@ interface Match {
 
 export const automationsConsumer = (ctx: Pick<Context, 'config'>): Consumer => ({
   name: 'automations',
+  idleWhen: `not exists (select from executions where status in ('queued', 'running'))
+    and not exists (select from automations where kind = 'event' and deleted_at is null and disabled_reason is null)`,
   async take(tx, events) {
     await wakeEnded(tx, events);
     await makeExecutions(ctx, tx, events);

@@ -20,6 +20,7 @@ async function noting(): Promise<{ consumer: Consumer; taken: () => Promise<stri
   return {
     consumer: {
       name: 'webhooks',
+      idleWhen: 'false',
       async take(tx, events) {
         for (const { type } of events)
           await tx.db
@@ -39,7 +40,7 @@ test('what fails midway is taken again, what is committed is not', async () => {
   await log.write(['run.queued']);
   await log.write(['run.running']);
   await until(async () => (await log.ctx.db.selectFrom('events').selectAll().execute()).length === 2);
-  const failing: Consumer = {
+  const failing: Pick<Consumer, 'name' | 'take'> = {
     name: 'webhooks',
     async take(tx, events) {
       await consumer.take(tx, events);
@@ -62,7 +63,7 @@ test('a reader passes what the log has forgotten, and takes what comes after', a
   await until(published);
   await db.deleteFrom('events').execute();
   expect(await takeBatch(log.ctx, consumer)).toBe(0);
-  expect(await hasMore(db, 'webhooks')).toBe(false);
+  expect(await hasMore(db, 'webhooks', 'false')).toBe(false);
   await log.write(['run.running']);
   await until(published);
   expect(await takeBatch(log.ctx, consumer)).toBe(1);
@@ -78,4 +79,20 @@ test('two processes take each event once, in order, and a caller waits until the
   await caughtUp(log.ctx, 'webhooks');
   expect(await taken()).toEqual(types);
   await Promise.all(both.map((one) => one.stop()));
+});
+
+test('what no event concerns passes them in one statement, and takes what comes after', async () => {
+  const { consumer, taken } = await noting();
+  const { db } = log.ctx;
+  const published = (count: number) =>
+    until(async () => (await db.selectFrom('events').selectAll().execute()).length === count);
+  await log.write(['run.queued']);
+  await published(1);
+  expect(await hasMore(db, 'webhooks', 'true')).toBe(false);
+  expect(await slowestConsumer(db)).not.toBeNull(); // of the other reader
+  await log.write(['run.running']);
+  await published(2);
+  expect(await hasMore(db, 'webhooks', 'false')).toBe(true);
+  expect(await takeBatch(log.ctx, consumer)).toBe(1);
+  expect(await taken()).toEqual(['run.running']);
 });

@@ -23,6 +23,11 @@ const LOOK_MS = 10;
 export interface Consumer {
   name: ConsumerName;
   /**
+   * SQL, true while no event of the log concerns this reader: it costs one statement then, where a batch costs a
+   * transaction. It sees what was committed before the last event was published.
+   */
+  idleWhen: string;
+  /**
    * Takes the next events of all organizations and feeds, in order, at most `BATCH`. It has no effect outside of
    * `tx`: a failed batch is taken again.
    */
@@ -44,8 +49,7 @@ export function startConsumer(ctx: Deps, consumer: Consumer): Consuming {
       isNewer = true;
       while (isNewer && !ctx.shutdown.aborted) {
         isNewer = false;
-        // Most looks find nothing, and open no transaction.
-        while (!ctx.shutdown.aborted && (await hasMore(ctx.db, consumer.name))) {
+        while (!ctx.shutdown.aborted && (await hasMore(ctx.db, consumer.name, consumer.idleWhen))) {
           if ((await takeBatch(ctx, consumer)) === 0) break;
         }
       }
@@ -70,7 +74,10 @@ export function startConsumer(ctx: Deps, consumer: Consumer): Consuming {
 }
 
 /** Takes the next batch. Returns how many events; 0 also where another process takes them. */
-export function takeBatch(ctx: Pick<Context, 'db' | 'bus'>, consumer: Consumer): Promise<number> {
+export function takeBatch(
+  ctx: Pick<Context, 'db' | 'bus'>,
+  consumer: Pick<Consumer, 'name' | 'take'>,
+): Promise<number> {
   return transaction(ctx, async (tx) => {
     const position = await takePosition(tx, consumer.name);
     if (!position) return 0;

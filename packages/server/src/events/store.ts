@@ -3,13 +3,13 @@
  * transactions commit (`db/transaction.ts`) and deleted here. Every read of the log takes its end and the
  * clock from the same snapshot as its rows.
  */
-import { sql } from 'kysely';
+import { CompiledQuery, sql } from 'kysely';
 import type { Insertable } from 'kysely';
 import type { Client } from 'pg';
 import type { Db } from '../db/database.ts';
 import { countChanged } from '../db/purge.ts';
 import type { Purge } from '../db/purge.ts';
-import { prepared } from '../db/prepared.ts';
+import { prepared, preparedAs } from '../db/prepared.ts';
 import type { ConsumerName, DraftRow, DraftsTable, EventRow } from '../db/schema.ts';
 import type { Tx } from '../db/transaction.ts';
 import { parts } from './filter.ts';
@@ -92,14 +92,22 @@ export async function readAll(db: Db, sequence: number, since: Date, limit: numb
   return pageOf(rows);
 }
 
-const HAS_MORE = prepared<{ has_more: boolean }>(
-  'consumer_has_more',
-  'select c.sequence < s.last_sequence as has_more from log_consumers c, log_state s where c.name = $1',
-);
+const passIdle = (idleWhen: string) => `
+  with passed as (
+    update log_consumers c set sequence = s.last_sequence, published_at = s.last_published_at from log_state s
+    where c.name = (select name from log_consumers where name = $1 for update skip locked) and c.sequence < s.last_sequence and ${idleWhen}
+    returning c.name
+  )
+  select c.sequence < s.last_sequence and not exists (select from passed) as has_more
+  from log_consumers c, log_state s where c.name = $1`;
 
-/** Whether the log has events that a reader inside the service has not taken. */
-export async function hasMore(db: Db, name: ConsumerName): Promise<boolean> {
-  const { rows } = await db.executeQuery(HAS_MORE([name]));
+/**
+ * Whether the log has events that a reader inside the service has not taken. While `idleWhen` (SQL of constant text)
+ * holds, no event concerns the reader: its position moves to the log's end in this statement.
+ */
+export async function hasMore(db: Db, name: ConsumerName, idleWhen: string): Promise<boolean> {
+  const query = CompiledQuery.raw(passIdle(idleWhen), [name]) as CompiledQuery<{ has_more: boolean }>;
+  const { rows } = await db.executeQuery(preparedAs('consumer_has_more', query));
   return rows[0]!.has_more;
 }
 

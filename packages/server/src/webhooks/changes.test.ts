@@ -22,7 +22,11 @@ beforeAll(async () => {
   s = await startTestServer({ HEADRACE_ROLES: 'api' });
   ({ cookie } = await tenant(s));
   ({ key } = await newAccount(s, cookie));
-  consuming = startConsumer(s.service.ctx, { name: 'webhooks', take: (tx, events) => take(tx, events) });
+  consuming = startConsumer(s.service.ctx, {
+    name: 'webhooks',
+    idleWhen: 'false',
+    take: (tx, events) => take(tx, events),
+  });
 });
 afterAll(async () => {
   await consuming?.stop();

@@ -6,6 +6,7 @@ import { matchAll } from './match.ts';
 
 export const fanOut = ({ config }: Pick<Context, 'config'>): Consumer => ({
   name: 'webhooks',
+  idleWhen: `not exists (select from webhook_subscriptions where deleted_at is null and (disabled_reason is null or disabled_reason = 'user'))`,
   async take(tx, events) {
     const direct = events.filter(({ feed }) => feed === 'direct');
     if (direct.length === 0 || config.disabled.includes('webhooks')) return;
