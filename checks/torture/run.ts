@@ -4,6 +4,7 @@
  *
  *   --only <part>     one part (may be repeated)
  *   --seconds <n>     scales the work to about this duration (1500: the full counts)
+ *   --lanes <n>       parts that run at the same time (1); figures are comparable only with one
  *   --seed <n>        seeds the random choices: keys, victims, times (default: random, and printed)
  *   --dir <folder>    file system to work on (/dev/shm if it has room, else the system's temporary folder)
  *   --json            prints the report as JSON to stdout instead of the lines
@@ -15,6 +16,7 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { helpOf } from '../harness/help.ts';
+import { inLanes } from '../harness/lanes.ts';
 import { loadNow, machineOf } from '../harness/machine.ts';
 import { createRandom } from '../harness/random.ts';
 import { MAIN, startService } from '../harness/service.ts';
@@ -59,6 +61,7 @@ const { values: options } = parseArgs({
   options: {
     only: { type: 'string', multiple: true },
     seconds: { type: 'string', default: String(FULL_SECONDS) },
+    lanes: { type: 'string', default: '1' },
     seed: { type: 'string' },
     dir: { type: 'string' },
     json: { type: 'boolean', default: false },
@@ -66,7 +69,7 @@ const { values: options } = parseArgs({
     help: { type: 'boolean', default: false },
   },
 });
-const whole = (name: 'seconds' | 'seed', value: string) =>
+const whole = (name: 'seconds' | 'lanes' | 'seed', value: string) =>
   /^[1-9]\d{0,8}$/.test(value) ? Number(value) : refuse(`--${name} takes a whole number from 1`);
 
 function refuse(why: string): never {
@@ -84,6 +87,7 @@ if (unknown.length)
   refuse(`There is no part ${unknown.join(', ')}: ${PARTS.map((part) => part.name).join(', ')}`);
 const chosen = PARTS.filter(({ name }) => options.only?.includes(name) ?? true);
 const seconds = whole('seconds', options.seconds);
+const lanes = whole('lanes', options.lanes);
 const seed =
   options.seed === undefined ? 1 + Math.floor(Math.random() * 999_999) : whole('seed', options.seed);
 /** Services must be started even for very little work. */
@@ -112,17 +116,19 @@ process.env.NODE_COMPILE_CACHE = join(scratch, 'modules');
 const RUNNER = join(import.meta.dirname, '../../packages/runner/src/main.ts');
 for (const argv of [[MAIN], ['--expose-gc', RUNNER]])
   spawnSync(process.execPath, [...argv, '--help'], { stdio: 'ignore', timeout: 60_000 });
-const ends: (() => Promise<void> | void)[] = [];
-const say = (line: string) => process.stderr.write(`  ${line}\n`);
+type Ends = (() => Promise<void> | void)[];
+/** What the parts under way clean up. */
+const running = new Set<Ends>();
 
-async function cleanUp(): Promise<void> {
+async function cleanUp(ends: Ends): Promise<void> {
+  running.delete(ends);
   for (const end of ends.splice(0).toReversed())
-    await Promise.try(end).catch((error: unknown) => say(`cleaning up: ${String(error)}`));
+    await Promise.try(end).catch((error: unknown) => console.error(`  cleaning up: ${String(error)}`));
 }
 
 async function leave(why: string): Promise<void> {
   console.error(`\n${why}; cleaning up`);
-  await cleanUp();
+  await Promise.all([...running].map(cleanUp));
   rmSync(scratch, { recursive: true, force: true });
   process.exit(1);
 }
@@ -135,6 +141,8 @@ process.once(
 /** Runs a part within its time. What it throws is a failure of the part. */
 async function torture(part: Part): Promise<PartResult> {
   const own = mkdtempSync(join(scratch, `${part.name}-`));
+  const ends: Ends = [];
+  running.add(ends);
   const limit = 3 * part.seconds * share + LEAST_LIMIT_SECONDS;
   const late = new AbortController();
   const { promise: isLate, reject } = Promise.withResolvers<never>();
@@ -146,7 +154,7 @@ async function torture(part: Part): Promise<PartResult> {
   try {
     const result = part.run({
       scratch: own,
-      say,
+      say: (line) => process.stderr.write(`  ${lanes > 1 ? `${part.name}: ` : ''}${line}\n`),
       signal: late.signal,
       random: createRandom(seed).fork(part.name),
       count: (full, least = 1) => Math.max(least, Math.round(full * share)),
@@ -168,7 +176,7 @@ async function torture(part: Part): Promise<PartResult> {
     };
   } finally {
     clearTimeout(timer);
-    await cleanUp();
+    await cleanUp(ends);
     rmSync(own, { recursive: true, force: true });
   }
 }
@@ -180,7 +188,7 @@ const report: Report = {
   machine: machineOf(scratch),
   results: [],
 };
-for (const part of chosen) {
+await inLanes(lanes, chosen, async (part) => {
   process.stderr.write(`${part.name}: ${part.title}\n`);
   const [before, from] = [loadNow(), performance.now()];
   const outcome = await torture(part);
@@ -194,7 +202,7 @@ for (const part of chosen) {
   report.results.push(result);
   if (!options.json) console.log(lineOf(result, seed));
   if (result.failures.length) console.error(failureText(result));
-}
+});
 rmSync(scratch, { recursive: true, force: true });
 if (options.json) console.log(JSON.stringify(report, null, 2));
 const FIGURES = join(import.meta.dirname, '../../docs/benchmarks/torture.md');
