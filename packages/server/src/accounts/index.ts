@@ -2,4 +2,9 @@ export { onAccessChanged, recheck } from './access.ts';
 export { createAuthenticator } from './authenticate.ts';
 export { firstStart } from './first-start.ts';
 export { isServiceKey, makeServiceKey, namesServiceKey } from './keys.ts';
-export { markOrganizationsPurged, setOrganizationSettings, setPlatformApi } from './store.ts';
+export {
+  lockOrganization,
+  markOrganizationsPurged,
+  setOrganizationSettings,
+  setPlatformApi,
+} from './store.ts';

@@ -460,3 +460,18 @@ export async function markOrganizationsPurged(db: Db, orgIds: readonly string[])
     .where('id', 'in', orgIds)
     .execute();
 }
+
+/**
+ * Locks an organization that is not deleted, so that concurrent calls do not exceed one of its limits together. Returns
+ * whether it exists. It is locked before any of its projects, as its deletion does.
+ */
+export async function lockOrganization(tx: Tx, orgId: string): Promise<boolean> {
+  const row = await tx.db
+    .selectFrom('organizations')
+    .select('id')
+    .where('id', '=', orgId)
+    .where('deleted_at', 'is', null)
+    .forNoKeyUpdate()
+    .executeTakeFirst();
+  return row !== undefined;
+}

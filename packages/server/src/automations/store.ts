@@ -1,6 +1,7 @@
 /** Automations as callers define them, and reads of their executions, whose statuses execution-store.ts writes. */
 import { sql } from 'kysely';
 import type { Insertable, RawBuilder, Updateable } from 'kysely';
+import { lockOrganization } from '../accounts/index.ts';
 import type { Db } from '../db/database.ts';
 import { countChanged } from '../db/purge.ts';
 import type { Purge } from '../db/purge.ts';
@@ -83,7 +84,7 @@ export async function lockAutomationsOf(
 
 /** The number in an organization, with its row locked, so that concurrent calls do not exceed the limit together. */
 export async function countAutomations(tx: Tx, orgId: string): Promise<number> {
-  await sql`select from organizations where id = ${orgId} for no key update`.execute(tx.db);
+  await lockOrganization(tx, orgId);
   const { count } = await tx.db
     .selectFrom('automations')
     .select(({ fn }) => fn.countAll<number>().as('count'))

@@ -3,6 +3,7 @@
  * is restricted to projects sees only those of its projects, and none without a project.
  */
 import type { Expression, ExpressionBuilder, SqlBool } from 'kysely';
+import { lockOrganization } from '../accounts/index.ts';
 import type { Db } from '../db/database.ts';
 import type { Database, WebhookDeliveryRow, WebhookSubscriptionRow } from '../db/schema.ts';
 import type { EventScope, Tx } from '../db/transaction.ts';
@@ -88,14 +89,7 @@ export async function requireDirectProject(
 
 /** Locks the organization, so that concurrent calls do not exceed the limit together. */
 export async function requireRoom(tx: Tx, orgId: string): Promise<void> {
-  const organization = await tx.db
-    .selectFrom('organizations')
-    .select('id')
-    .where('id', '=', orgId)
-    .where('deleted_at', 'is', null)
-    .forNoKeyUpdate()
-    .executeTakeFirst();
-  if (!organization) throw notFound('organization');
+  if (!(await lockOrganization(tx, orgId))) throw notFound('organization');
   const { count } = await tx.db
     .selectFrom('webhook_subscriptions')
     .select(({ fn }) => fn.countAll<number>().as('count'))
