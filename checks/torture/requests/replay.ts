@@ -69,6 +69,8 @@ export async function conflict(
   };
 }
 
+const DEFINITION = { prompt: 'Another', trigger: undefined, filter: undefined, baseBranch: undefined };
+
 /** Texts of which the document cannot say what they have to be like. */
 const KEPT: Record<string, Record<string, Json | undefined>> = {
   'sources.importSource': { files: [{ path: 'another', content: '' }] },
@@ -77,5 +79,7 @@ const KEPT: Record<string, Record<string, Json | undefined>> = {
   'scm.updateInstallation': { token: 'another', app: undefined },
   'pullRequests.createPullRequest': { number: undefined, base: 'main' },
   'pullRequests.updatePullRequest': { base: 'main' },
+  'automations.createAutomation': DEFINITION,
+  'automations.updateAutomation': DEFINITION,
   'edits.createEdit': { changes: [{ path: 'another', content: '' }] },
 };
