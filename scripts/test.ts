@@ -30,6 +30,7 @@ const CHECKS: Step[] = [
   { name: 'lint', argv: ['oxlint', '--type-aware', '--deny-warnings'], limitMinutes: 5 },
   { name: 'structure', argv: [join(root, 'checks/structure/run.ts')], limitMinutes: 2 },
   { name: 'document', argv: ['redocly', 'lint', 'openapi.json'], limitMinutes: 2 },
+  { name: 'client', argv: [join(root, 'packages/client/generator/main.ts'), '--check'], limitMinutes: 2 },
   { name: 'types', argv: ['tsc', '-p', 'tsconfig.json'], limitMinutes: 5 },
 ];
 

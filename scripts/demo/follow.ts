@@ -40,11 +40,11 @@ async function show(
     const { type, data, runId } = item.event;
     if (type.startsWith('run.')) output.detail(name, type.replace('.', ' '));
     if (type === 'tool.updated' && runId !== null) {
-      const id = String(data['id']);
+      const { id } = data;
       if (!titles.has(id))
         for (const tool of (await client.runs.tools(appId, threadId, runId, { signal })).items)
           titles.set(tool.id, tool.title ?? tool.name);
-      output.detail(name, `tool ${String(data['status'])}: ${titles.get(id) ?? id}`);
+      output.detail(name, `tool ${data.status}: ${titles.get(id) ?? id}`);
     }
   }
 }

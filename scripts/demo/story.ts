@@ -5,7 +5,7 @@
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { readArtifact, readFolder, sourceSha256 } from '@headrace/client';
-import type { Apply, Client, Conflict, HeadraceEvent, Run } from '@headrace/client';
+import type { ApplyPreview, Client, HeadraceEvent, Run } from '@headrace/client';
 import { EXAMPLES, must, RUN_LIMIT_MS, WORKSHOP } from './examples.ts';
 import { follow } from './follow.ts';
 import type { Output } from './output.ts';
@@ -76,7 +76,7 @@ async function importWorkshop({
   });
   await output.step('import', async () => {
     const files = await readFolder(WORKSHOP);
-    const source = await client.sources.import(appId, { files, message: 'First import' });
+    const { source } = await client.sources.import(appId, { files, message: 'First import' });
     must(source.sha256 === sourceSha256(files), 'the stored source is the one that was sent');
     sourceId = source.id;
     const binary = files.filter((file) => file.encoding === 'base64').length;
@@ -84,7 +84,7 @@ async function importWorkshop({
   });
   await output.step(
     'head',
-    async () => `revision ${(await client.head.initialize(appId, sourceId)).revision}`,
+    async () => `revision ${(await client.head.initialize(appId, { sourceId })).revision}`,
   );
   return { appId, sourceId };
 }
@@ -96,11 +96,10 @@ async function editAtOnce({ client, output }: Story, appId: string): Promise<Dra
       EDITS.map(async ({ name, title, file }) => {
         const { thread } = await client.threads.create(appId, { title });
         const stop = follow(client, output, appId, thread.id, name);
-        const { run } = await client.threads.send(appId, thread.id, {
-          content: await readFile(join(EXAMPLES, 'edits', file), 'utf8'),
-        });
-        const ended = await client.runs
-          .wait(appId, thread.id, run!.id, { timeoutMs: RUN_LIMIT_MS })
+        const content = await readFile(join(EXAMPLES, 'edits', file), 'utf8');
+        const ended = await client.messages
+          .send(appId, thread.id, { content })
+          .done({ timeoutMs: RUN_LIMIT_MS })
           .finally(stop);
         must(
           ended.status === 'completed',
@@ -141,10 +140,9 @@ async function applyBoth({ client, output }: Story, appId: string, drafts: reado
   await output.step('apply', async () => {
     await Promise.all(
       drafts.map(async ({ name, threadId, run }) => {
-        const queued = await client.applies.create(appId, threadId, {
-          expectedSourceId: run.resultSourceId!,
-        });
-        const apply = await client.applies.wait(appId, queued.id);
+        const apply = await client.applies
+          .create(appId, threadId, { expectedSourceId: run.resultSourceId! })
+          .done();
         must(
           apply.status === 'applied',
           `the draft of ${name} is applied (${apply.status}: ${apply.error ?? 'no error'})`,
@@ -165,10 +163,10 @@ async function applyBoth({ client, output }: Story, appId: string, drafts: reado
 async function settleConflict({ client, output }: Story, appId: string, sourceId: string): Promise<void> {
   await output.step('conflict', async () => {
     const { thread } = await client.threads.create(appId, { title: 'Sepia theme', sourceId });
-    const contested = await client.sources.file(appId, sourceId, CONTESTED.path);
-    const readme = await client.sources.file(appId, sourceId, 'README.md');
+    const contested = await client.sources.file(appId, sourceId, { path: CONTESTED.path });
+    const readme = await client.sources.file(appId, sourceId, { path: 'README.md' });
     must(contested.content.includes(CONTESTED.from), `${CONTESTED.path} has the line to change`);
-    const draft = await client.threads.edit(appId, thread.id, {
+    const draft = await client.edits.create(appId, thread.id, {
       expectedSourceId: sourceId,
       changes: [
         { path: CONTESTED.path, content: contested.content.replace(CONTESTED.from, CONTESTED.to) },
@@ -176,7 +174,7 @@ async function settleConflict({ client, output }: Story, appId: string, sourceId
       ],
     });
     const manual = { expectedSourceId: draft.id, conflictResolution: 'manual' as const };
-    const first = await end(client, appId, await client.applies.create(appId, thread.id, manual));
+    const first = await client.applies.create(appId, thread.id, manual).done();
     must(
       first.status === 'conflicted' && first.conflicts.join() === CONTESTED.path,
       `the third draft conflicts in ${CONTESTED.path} (${first.status}: ${first.conflicts.join()})`,
@@ -188,7 +186,7 @@ async function settleConflict({ client, output }: Story, appId: string, sourceId
       expectedHeadSourceId: first.headSourceId!,
       resolutions: [{ path: CONTESTED.path, take: 'head' as const }],
     };
-    const second = await end(client, appId, await client.applies.create(appId, thread.id, decision));
+    const second = await client.applies.create(appId, thread.id, decision).done();
     must(
       second.status === 'applied',
       `the resolved draft is applied (${second.status}: ${second.error ?? 'no error'})`,
@@ -198,9 +196,7 @@ async function settleConflict({ client, output }: Story, appId: string, sourceId
   });
 }
 
-const end = (client: Client, appId: string, apply: Apply) => client.applies.wait(appId, apply.id);
-
-function linesOf({ path, kind, hunks = [] }: Conflict): string[] {
+function linesOf({ path, kind, hunks = [] }: ApplyPreview['conflicts'][number]): string[] {
   return [
     `${kind} conflict in ${path}`,
     ...hunks.flatMap((hunk) => [
@@ -218,10 +214,7 @@ async function buildHead(
   let [buildId, artifactFolder, files] = ['', '', 0];
   await output.step('build', async () => {
     const { thread } = await client.threads.create(appId, { title: 'Build', sourceId });
-    const build = await client.builds.wait(
-      appId,
-      (await client.builds.create(appId, thread.id, { ...BUILD, sourceId })).id,
-    );
+    const build = await client.builds.create(appId, thread.id, { ...BUILD, sourceId }).done();
     const logs = (await client.builds.logs(appId, build.id)).text.trimEnd().split('\n');
     for (const line of build.status === 'ready'
       ? logs.filter((l) => /(tests|pass|fail) \d+$/.test(l))

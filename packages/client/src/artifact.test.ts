@@ -4,7 +4,7 @@ import { pack } from 'tar-stream';
 import { buffer } from 'node:stream/consumers';
 import { expect, test } from 'vitest';
 import { readArtifact } from './artifact.ts';
-import type { Manifest } from './types.ts';
+import type { Manifest } from './generated/types.ts';
 
 const sha256 = (bytes: Uint8Array) => createHash('sha256').update(bytes).digest('hex');
 const LONG = `${'folder/'.repeat(40)}naïve.html`;

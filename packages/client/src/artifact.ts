@@ -4,7 +4,7 @@
  */
 import { createHash } from 'node:crypto';
 import { gunzipSync } from 'node:zlib';
-import type { Manifest } from './types.ts';
+import type { Manifest } from './generated/types.ts';
 
 export interface ArtifactFile {
   path: string;

@@ -1,3 +1,5 @@
+import type { ErrorCode, Operation } from './generated/types.ts';
+
 /** A field that the service refused. */
 export interface Field {
   /** JSON pointer into the body, or `/query/…`, `/headers/…`, `/params/…`. */
@@ -5,76 +7,151 @@ export interface Field {
   message: string;
 }
 
-/**
- * An unsuccessful answer. `code` is the stable name to decide by; `status` 0 means that no answer arrived.
- */
-export class HeadraceError extends Error {
+/** Codes of the client itself: no answer arrived, or one that is not Headrace's. */
+export type ClientErrorCode = 'network_error' | 'invalid_response';
+/** Decide by these. A newer service may send codes that this list lacks. */
+export type Code = ErrorCode | ClientErrorCode;
+
+interface Counters {
+  current: { version?: number; titleVersion?: number; archiveVersion?: number };
+}
+/** What some codes add to an error. */
+interface DetailsByCode {
+  version_conflict: Counters;
+  thread_busy: { reason: 'run' | 'exec' | 'apply' | 'build' };
+  merge_refused: { reason: 'conflicting' | 'draft' | 'checks' | 'review_required' | 'method' | 'protected' };
+  request_in_progress: { operationId: string };
+  pull_request_exists: { pullRequestId: string };
+  head_moved: { headSha: string };
+}
+export type DetailsOf<C extends Code> = C extends keyof DetailsByCode
+  ? Readonly<DetailsByCode[C]>
+  : Readonly<Record<string, unknown>>;
+
+interface ErrorParts {
+  fields?: readonly Field[] | undefined;
+  requestId?: string | null;
+  details?: Record<string, unknown>;
+  retryAfterMs?: number | null;
+  cause?: unknown;
+}
+
+/** An unsuccessful answer. Its `message` is for people, and says what to do. */
+export class HeadraceError<C extends Code = Code> extends Error {
+  override readonly name: string = 'HeadraceError';
+  /** Of HTTP; 0 when no answer arrived. */
   readonly status: number;
-  /** From the service, or `network_error` and `invalid_response` when it did not answer properly. */
-  readonly code: string;
+  readonly code: C;
   readonly fields: readonly Field[];
   readonly requestId: string | null;
-  /** The other members of the answer's `error`: `operationId`, `reason`, `current`. */
-  readonly details: Readonly<Record<string, unknown>>;
+  /** The receipt of the write, where the error names one. */
+  readonly operationId: string | null;
+  /** The further members of the answer's `error`. */
+  readonly details: DetailsOf<C>;
+  /** From `Retry-After`. */
+  readonly retryAfterMs: number | null;
 
-  constructor(
-    status: number,
-    code: string,
-    message: string,
-    options: {
-      fields?: readonly Field[];
-      requestId?: string | null;
-      details?: Record<string, unknown>;
-      cause?: unknown;
-    } = {},
-  ) {
-    super(message, { cause: options.cause });
-    this.name = 'HeadraceError';
+  constructor(status: number, code: C, message: string, parts: ErrorParts = {}) {
+    super(message, { cause: parts.cause });
+    const { fields = [], requestId = null, details = {}, retryAfterMs = null } = parts;
     this.status = status;
     this.code = code;
-    this.fields = options.fields ?? [];
-    this.requestId = options.requestId ?? null;
-    this.details = options.details ?? {};
+    this.fields = fields;
+    this.requestId = requestId;
+    this.details = details as DetailsOf<C>;
+    this.operationId = typeof details['operationId'] === 'string' ? details['operationId'] : null;
+    this.retryAfterMs = retryAfterMs;
+  }
+
+  /** The same call may succeed later, unchanged. */
+  get retryable(): boolean {
+    return this.status === 0 || RETRIED.has(this.status) || this.code === 'request_in_progress';
   }
 }
 
-/** The waiting time is over; the work itself continues. */
+const RETRIED = new Set([429, 502, 503, 504]);
+
+/** Whether an error has that code; `error.details` then has its members. */
+export const isCode = <C extends Code>(error: unknown, code: C): error is HeadraceError<C> =>
+  error instanceof HeadraceError && error.code === code;
+
+/**
+ * A write was sent, and nobody knows whether it happened: no attempt was answered. Repeating the call with
+ * the same `idempotencyKey` has one effect at most.
+ */
+export class UncertainError extends HeadraceError {
+  override readonly name = 'UncertainError';
+  readonly idempotencyKey: string;
+  readonly #find: () => Promise<Operation | null>;
+
+  constructor(last: HeadraceError, idempotencyKey: string, find: () => Promise<Operation | null>) {
+    const { status, code, requestId, cause } = last;
+    const message = `${last.message} The write may have happened: repeat it with its idempotencyKey, or ask recheck().`;
+    super(status, code, message, { requestId, cause });
+    this.idempotencyKey = idempotencyKey;
+    this.#find = find;
+  }
+
+  /** The write's receipt: its status and stored answer. null when the service has none, so it did not happen. */
+  recheck(): Promise<Operation | null> {
+    return this.#find();
+  }
+}
+
+/** The waiting time is over; the work itself goes on. */
 export class WaitTimeoutError extends Error {
+  override readonly name = 'WaitTimeoutError';
+
   constructor(what: string, milliseconds: number) {
     super(
-      `${what} did not end within ${Math.round(milliseconds / 1000)} s. It goes on; read it again later.`,
+      `The ${what} did not end within ${Math.round(milliseconds / 1000)} s. It goes on; read it again later.`,
     );
-    this.name = 'WaitTimeoutError';
   }
 }
 
+const SHOWN_FIELDS = 5;
+const SHOWN_CHARACTERS = 200;
+
 /** The error in an answer's body, including a proxy's answer that is not JSON. */
-export function errorOf(status: number, requestId: string | null, text: string): HeadraceError {
+export function errorOf(response: Response, text: string): HeadraceError {
+  const { status, headers } = response;
+  const requestId = headers.get('x-request-id');
+  const retryAfterMs = retryAfter(headers.get('retry-after'));
+  const error = memberOf(text);
+  if (!error) return invalidResponse(status, text, { requestId, retryAfterMs });
+  const { code, message, requestId: id, fields, ...details } = error;
+  const shown = fields?.slice(0, SHOWN_FIELDS).map((field) => `${field.path}: ${field.message}`);
+  return new HeadraceError(status, code, shown?.length ? `${message} (${shown.join('; ')})` : message, {
+    fields,
+    requestId: id ?? requestId,
+    details,
+    retryAfterMs,
+  });
+}
+
+export const invalidResponse = (status: number, text: string, parts: ErrorParts = {}): HeadraceError =>
+  new HeadraceError(
+    status,
+    'invalid_response',
+    `The answer ${status} is not one of Headrace's: ${text.slice(0, SHOWN_CHARACTERS)}`,
+    parts,
+  );
+
+type Sent = { code: Code; message: string; requestId?: string; fields?: Field[] } & Record<string, unknown>;
+
+function memberOf(text: string): Sent | null {
   try {
-    const { error } = JSON.parse(text) as {
-      error: { code: string; message: string; requestId?: string; fields?: Field[] } & Record<
-        string,
-        unknown
-      >;
-    };
-    const { code, message, requestId: id, fields, ...details } = error;
-    const said = fields?.length
-      ? `${message} (${fields
-          .slice(0, 5)
-          .map((f) => `${f.path}: ${f.message}`)
-          .join('; ')})`
-      : message;
-    return new HeadraceError(status, code, said, {
-      requestId: id ?? requestId,
-      details,
-      ...(fields ? { fields } : {}),
-    });
+    const { error } = JSON.parse(text) as { error?: Sent };
+    return typeof error?.code === 'string' && typeof error.message === 'string' ? error : null;
   } catch {
-    return new HeadraceError(
-      status,
-      'invalid_response',
-      `The answer ${status} is not one of Headrace's: ${text.slice(0, 200)}`,
-      { requestId },
-    );
+    return null;
   }
+}
+
+/** Seconds, or a date. */
+function retryAfter(value: string | null): number | null {
+  if (value === null) return null;
+  if (/^\d+$/.test(value)) return Number(value) * 1000;
+  const at = Date.parse(value);
+  return Number.isNaN(at) ? null : Math.max(0, at - Date.now());
 }

@@ -1,10 +1,12 @@
 /** The feeds: of one app, or of all apps that the key reads. A cursor belongs to one feed and its filters. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { HeadraceError } from './errors.ts';
-import { backoff } from './http.ts';
-import type { CallOptions, Http, Query } from './http.ts';
+import type { Code } from './errors.ts';
+import { backoff, readJson } from './http.ts';
+import type { CallOptions } from './options.ts';
+import type { Http, Query } from './http.ts';
 import { framesOf } from './sse.ts';
-import type { HeadraceEvent } from './types.ts';
+import type { HeadraceEvent } from './generated/types.ts';
 
 export interface Feed {
   /** All apps when left out. */
@@ -85,19 +87,18 @@ const filtersOf = ({ threadId, runId, types }: Feed): Query => ({
 });
 
 async function readHead(http: Http, feed: Feed, options: CallOptions = {}): Promise<string> {
-  const call = { ...options, query: filtersOf(feed) };
-  return (await http.json<{ cursor: string }>('GET', `${rootOf(feed)}/head`, call)).cursor;
+  const request = { ...options, method: 'GET', path: `${rootOf(feed)}/head`, query: filtersOf(feed) };
+  return (await http.send(request, readJson<{ cursor: string }>)).data.cursor;
 }
 
-function listEvents(
+async function listEvents(
   http: Http,
   feed: Feed,
   { cursor, limit, waitSeconds, ...options }: ListOptions = {},
 ): Promise<EventPage> {
-  return http.json<EventPage>('GET', rootOf(feed), {
-    ...options,
-    query: { ...filtersOf(feed), cursor, limit, waitSeconds },
-  });
+  const query = { ...filtersOf(feed), cursor, limit, waitSeconds };
+  const request = { ...options, method: 'GET', path: rootOf(feed), query };
+  return (await http.send(request, readJson<EventPage>)).data;
 }
 
 async function* replayEvents(
@@ -160,8 +161,10 @@ async function* connect(
   cursor: string,
   options: CallOptions,
 ): AsyncGenerator<{ item: StreamItem | null; cursor: string | null }> {
-  const response = await http.open('GET', `${rootOf(feed)}/stream`, {
+  const response = await http.open({
     ...options,
+    method: 'GET',
+    path: `${rootOf(feed)}/stream`,
     query: filtersOf(feed),
     headers: { accept: 'text/event-stream', 'last-event-id': cursor },
   });
@@ -187,7 +190,11 @@ function itemOf(type: string | undefined, content: HeadraceEvent & StreamItem): 
 }
 
 const streamError = ({ code, message }: { code: string; message: string }) =>
-  new HeadraceError(code === 'cursor_expired' || code === 'cursor_scope_changed' ? 410 : 503, code, message);
+  new HeadraceError(
+    code === 'cursor_expired' || code === 'cursor_scope_changed' ? 410 : 503,
+    code as Code,
+    message,
+  );
 
 function resetCode(error: unknown): 'cursor_expired' | 'cursor_scope_changed' | null {
   if (!(error instanceof HeadraceError) || error.status !== 410) return null;

@@ -2,7 +2,9 @@
 import { createHash } from 'node:crypto';
 import { readdir, readFile, stat } from 'node:fs/promises';
 import { join, relative, sep } from 'node:path';
-import type { FileInput } from './types.ts';
+import type { ImportSourceInput } from './generated/types.ts';
+
+type FileInput = Extract<ImportSourceInput, { files: unknown }>['files'][number];
 
 /**
  * Every regular file below `folder`, by path: text as UTF-8, everything else as base64. Skips `.git` and

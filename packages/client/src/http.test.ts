@@ -45,11 +45,11 @@ describe('a call', () => {
   test('that imports an archive sends it as it is, and returns what was left out', async () => {
     const answer = { ok: true, source: { id: 'src_1' }, warnings: [{ path: 'l', reason: 'symbolic link' }] };
     await using server = await loopback((response) => sendJson(response, 201, answer));
-    const imported = await server.client.sources.importArchive('prj_1', Buffer.from('tar'), {
+    const imported = await server.client.sources.import('prj_1', Buffer.from('tar'), {
       message: 'First',
       links: 'skip',
     });
-    expect(imported).toEqual(answer);
+    expect(imported).toEqual({ source: answer.source, warnings: answer.warnings });
     expect(server.seen[0]).toMatchObject({
       url: '/api/platform/v1/apps/prj_1/sources?message=First&links=skip',
       headers: { 'content-type': 'application/gzip' },
@@ -114,11 +114,15 @@ describe('a call', () => {
 describe('a waiter', () => {
   test('lets the service wait and ends with the run', async () => {
     await using server = await loopback((response, _, number) =>
-      sendJson(response, 200, { ok: true, run: { id: 'run_1', status: number < 3 ? 'running' : 'failed' } }),
+      sendJson(response, 200, {
+        ok: true,
+        run: { id: 'run_1', threadId: 'thr_1', status: number < 3 ? 'running' : 'failed' },
+      }),
     );
-    expect(await server.client.runs.wait('prj_1', 'thr_1', 'run_1')).toMatchObject({ status: 'failed' });
-    expect(server.seen.map((s) => s.url)).toEqual(
-      Array(3).fill('/api/platform/v1/apps/prj_1/threads/thr_1/runs/run_1?waitSeconds=25'),
-    );
+    expect(await server.client.runs.get('prj_1', 'thr_1', 'run_1').done()).toMatchObject({
+      status: 'failed',
+    });
+    const path = '/api/platform/v1/apps/prj_1/threads/thr_1/runs/run_1';
+    expect(server.seen.map((s) => s.url)).toEqual([path, ...Array(2).fill(`${path}?waitSeconds=25`)]);
   });
 });

@@ -1,172 +1,270 @@
 /**
- * One call, retried while a retry may help. All attempts share one Idempotency-Key, so that a write whose
- * answer was lost is not done twice. Lost connections, 429, 502, 503, 504 and `request_in_progress` (the
- * first attempt is still running) are retried; nothing else is.
+ * Requests, repeated while that may help: lost connections, 429, 502, 503, 504 and `request_in_progress`
+ * (the first attempt is still at work). All attempts of a write share one Idempotency-Key, so that a write
+ * whose answer was lost is not done twice. Nothing else is repeated, and no body that is a stream.
  */
-import { randomUUID } from 'node:crypto';
-import { setTimeout as sleep } from 'node:timers/promises';
-import { errorOf, HeadraceError } from './errors.ts';
+import { errorOf, HeadraceError, invalidResponse, UncertainError } from './errors.ts';
+import type { Operation } from './generated/types.ts';
+import { newKey } from './keys.ts';
+import type { CallOptions, ResponseInfo } from './options.ts';
 
 export interface ClientOptions {
-  /** For example `http://127.0.0.1:4400`. */
-  baseUrl: string;
+  /** For example `http://127.0.0.1:4400`. In a browser with `session` by default the page's own origin. */
+  baseUrl?: string;
   /** A service key, `hrk_…`. */
-  key: string;
+  key?: string;
+  /** A bearer token. */
+  token?: string;
+  /** The cookie of a signed-in person. */
+  session?: true;
+  /** Sent with every request. */
+  headers?: Record<string, string>;
   /** Replaces the global fetch. */
   fetch?: typeof fetch;
+  /** A key in a browser can be read by everybody who opens the page. */
+  dangerouslyAllowBrowser?: boolean;
 }
 
-export interface CallOptions {
-  signal?: AbortSignal;
-  /** For a write: resumes one that another process began; generated when left out. */
-  idempotencyKey?: string;
-}
+export type Query = Record<string, string | number | boolean | readonly string[] | undefined>;
+/** Bytes, or a function that opens the same bytes again for each attempt. A plain stream is sent once. */
+export type Bytes = Uint8Array | Blob | ReadableStream<Uint8Array> | (() => ReadableStream<Uint8Array>);
 
-export type Query = Record<string, string | number | boolean | undefined>;
-
-interface Call extends CallOptions {
-  query?: Query;
-  /** JSON, or bytes with `contentType`. */
+export interface Request extends CallOptions {
+  method: string;
+  path: string;
+  query?: Query | undefined;
+  /** JSON; with `contentType` as it is. */
   body?: unknown;
   contentType?: string;
-  headers?: Record<string, string>;
-  /** For all attempts together; of a stream, only until it opens. Default two minutes. */
-  limitMs?: number;
+  /** A write's Idempotency-Key. */
+  key?: string;
+}
+export type Read<T> = (response: Response) => Promise<T>;
+
+export interface Http {
+  /** What `read` makes of the successful answer; reading it belongs to the attempt. Throws HeadraceError. */
+  send<T>(request: Request, read: Read<T>): Promise<{ data: T; response: ResponseInfo }>;
+  /** A successful answer whose body the caller reads at its own pace. */
+  open(request: Request): Promise<Response>;
+  /** The key of the next write. */
+  nextKey(): string;
+  /** The same service, its writes under these keys. */
+  withKeys(nextKey: () => string): Http;
 }
 
-const LIMIT_MS = 120_000;
+const TIMEOUT_MS = 120_000;
+const ATTEMPT_TIMEOUT_MS = 60_000;
 const ATTEMPTS = 6;
 const FIRST_DELAY_MS = 250;
 const LONGEST_DELAY_MS = 8_000;
 /** The longest Retry-After that is honoured; beyond it the caller decides. */
 const RETRY_AFTER_MS = 60_000;
 const IN_PROGRESS_MS = 1_000;
-const RETRIED = new Set([429, 502, 503, 504]);
 
-export interface Http {
-  /** The answer's JSON. Throws HeadraceError. */
-  json<T>(method: string, path: string, call?: Call): Promise<T>;
-  /** A whole download. */
-  bytes(path: string, call?: Call): Promise<Uint8Array>;
-  /** A successful answer whose body the caller reads at its own pace. */
-  open(method: string, path: string, call?: Call): Promise<Response>;
+let hasWarned = false;
+
+/** Throws TypeError for options that cannot work. */
+export function createHttp(options: ClientOptions): Http {
+  const base = baseOf(options);
+  const credential = credentialOf(options, base);
+  const send = options.fetch ?? ((input, init) => fetch(input, init));
+  return httpOf({ base, credential, send, session: options.session ?? false }, newKey);
 }
 
-export const createHttp = (options: ClientOptions): Http => {
-  const wire = new Wire(options);
-  return {
-    json: <T>(method: string, path: string, call: Call = {}) =>
-      wire.readWithin({ method, path, call }, async (response) => (await response.json()) as T),
-    bytes: (path, call = {}) =>
-      wire.readWithin(
-        { method: 'GET', path, call },
-        async (response) => new Uint8Array(await response.arrayBuffer()),
-      ),
-    open: (method, path, call = {}) =>
-      wire.read({ method, path, call }, (response) => Promise.resolve(response)),
-  };
-};
-
-interface Request {
-  method: string;
-  path: string;
-  call: Call;
+interface Service {
+  base: string;
+  credential: Record<string, string>;
+  send: typeof fetch;
+  session: boolean;
 }
-type Read<T> = (response: Response) => Promise<T>;
 
-/** One service, reached with one key. */
-class Wire {
-  readonly #base: string;
-  readonly #key: string;
-  readonly #fetch: typeof fetch;
+const httpOf = (service: Service, nextKey: () => string): Http => ({
+  send: (request, read) =>
+    attempts(service, request, async (response) => ({
+      data: await read(response),
+      response: infoOf(response),
+    })),
+  open: (request) => attempts(service, request, null),
+  nextKey,
+  withKeys: (keys) => httpOf(service, keys),
+});
 
-  constructor(options: ClientOptions) {
-    this.#base = options.baseUrl.replace(/\/+$/, '');
-    this.#key = options.key;
-    this.#fetch = options.fetch ?? fetch;
+function baseOf({ baseUrl, session }: ClientOptions): string {
+  const origin = (globalThis as { location?: { origin?: string } }).location?.origin;
+  const base = baseUrl ?? (session ? origin : undefined);
+  if (base === undefined || !URL.canParse(base) || !/^https?:$/.test(new URL(base).protocol))
+    throw new TypeError(
+      `baseUrl must be the address of Headrace, for example http://127.0.0.1:4400, not ${JSON.stringify(base)}.`,
+    );
+  return base.replace(/\/+$/, '');
+}
+
+function credentialOf(options: ClientOptions, base: string): Record<string, string> {
+  const { key, token, session, headers } = options;
+  if ([key, token, session].filter((given) => given !== undefined).length !== 1)
+    throw new TypeError('createClient takes one of key, token and session.');
+  if (key !== undefined && isBrowser() && !options.dangerouslyAllowBrowser)
+    throw new TypeError(
+      'A service key does not belong in a browser: everybody who opens the page can read it. Use a session, or call your own backend.',
+    );
+  const { protocol, hostname } = new URL(base);
+  if (!session && protocol === 'http:' && !isLoopback(hostname) && !hasWarned) {
+    hasWarned = true;
+    console.warn(`The credential for ${hostname} is sent without encryption: use https.`);
   }
+  if (key !== undefined) return { ...headers, 'x-api-key': key };
+  return token === undefined ? { ...headers } : { ...headers, authorization: `Bearer ${token}` };
+}
 
-  /** What `read` makes of the answer, after as many attempts as may help. Throws HeadraceError. */
-  async read<T>({ method, path, call }: Request, read: Read<T>): Promise<T> {
-    const init = initOf(method, this.#key, call);
-    const url = this.#base + path + queryOf(call.query);
-    const deadline = Date.now() + (call.limitMs ?? LIMIT_MS);
-    for (let failures = 1; ; failures++) {
-      try {
-        return await this.#attempt(url, init, read);
-      } catch (error) {
-        const delay = error instanceof HeadraceError ? delayBefore(error, failures) : null;
-        if (delay === null || Date.now() + delay > deadline) throw error;
-        await sleep(delay, undefined, call.signal ? { signal: call.signal } : {});
-      }
-    }
-  }
+const isBrowser = () =>
+  typeof (globalThis as { window?: unknown }).window === 'object' &&
+  typeof (globalThis as { document?: unknown }).document === 'object';
+const isLoopback = (host: string) => /^(localhost|.*\.localhost|127(\.\d+){3}|\[::1\])$/.test(host);
 
-  /** The same, aborted at the call's limit. */
-  async readWithin<T>({ method, path, call }: Request, read: Read<T>): Promise<T> {
-    const limitMs = call.limitMs ?? LIMIT_MS;
-    const limit = AbortSignal.timeout(limitMs);
-    const signal = call.signal ? AbortSignal.any([call.signal, limit]) : limit;
+/** As many as may help, within the call's time. Without `read` the answer itself, its body unread. */
+async function attempts<T>(service: Service, request: Request, read: Read<T>): Promise<T>;
+async function attempts(service: Service, request: Request, read: null): Promise<Response>;
+async function attempts<T>(service: Service, request: Request, read: Read<T> | null): Promise<T | Response> {
+  const deadline = Date.now() + (request.timeoutMs ?? TIMEOUT_MS);
+  let isUncertain = false;
+  for (let failures = 1; ; failures++) {
     try {
-      return await this.read({ method, path, call: { ...call, signal } }, read);
+      return await attempt(service, request, { deadline, read });
     } catch (error) {
-      if (error instanceof HeadraceError || !limit.aborted || call.signal?.aborted) throw error;
-      const message = `${this.#base} did not answer within ${limitMs / 1000} s.`;
-      throw new HeadraceError(0, 'network_error', message, { cause: error });
-    }
-  }
-
-  /** Reads the body too: a connection lost halfway through is a lost connection. */
-  async #attempt<T>(url: string, init: RequestInit, read: Read<T>): Promise<T> {
-    try {
-      const send = this.#fetch;
-      const response = await send(url, init);
-      if (response.ok) return await read(response);
-      const error = errorOf(response.status, response.headers.get('x-request-id'), await response.text());
-      throw Object.assign(error, { retryAfter: response.headers.get('retry-after') });
-    } catch (error) {
-      if (error instanceof HeadraceError || init.signal?.aborted) throw error;
-      const message = `${new URL(url).origin} did not answer: ${reasonOf(error)}`;
-      throw new HeadraceError(0, 'network_error', message, { cause: error });
+      if (!(error instanceof HeadraceError)) throw error;
+      isUncertain ||= request.key !== undefined && (error.status === 0 || error.code === 'invalid_response');
+      const delayMs = delayBefore(request, error, failures);
+      if (delayMs === null || Date.now() + delayMs > deadline)
+        throw isUncertain && error.retryable ? uncertain(service, request, error) : error;
+      await sleep(delayMs, request.signal);
     }
   }
 }
 
-function initOf(method: string, key: string, call: Call): RequestInit {
-  const headers: Record<string, string> = { accept: 'application/json', ...call.headers, 'x-api-key': key };
-  if (method !== 'GET') headers['idempotency-key'] = call.idempotencyKey ?? randomUUID();
-  const init: RequestInit = { method, headers, redirect: 'error' };
-  if (call.body !== undefined) {
-    headers['content-type'] = call.contentType ?? 'application/json';
-    init.body = call.contentType ? (call.body as Uint8Array<ArrayBuffer>) : JSON.stringify(call.body);
+interface Attempt<T> {
+  deadline: number;
+  read: Read<T> | null;
+}
+
+/** Reads the body too: a connection lost halfway through it is a lost connection. */
+async function attempt<T>(
+  service: Service,
+  request: Request,
+  { deadline, read }: Attempt<T>,
+): Promise<T | Response> {
+  const { signal, attemptTimeoutMs = ATTEMPT_TIMEOUT_MS } = request;
+  signal?.throwIfAborted();
+  const limit = new AbortController();
+  const leftMs = Math.max(1, Math.min(attemptTimeoutMs, deadline - Date.now()));
+  const timer = setTimeout(() => limit.abort(), leftMs);
+  try {
+    const init = initOf(service, request);
+    init.signal = signal ? AbortSignal.any([signal, limit.signal]) : limit.signal;
+    const response = await service.send(service.base + request.path + queryOf(request.query), init);
+    if (response.ok) return read ? await read(response) : response;
+    if (response.status < 400)
+      throw invalidResponse(response.status, 'a redirect, which could carry the credential elsewhere');
+    throw errorOf(response, await response.text());
+  } catch (error) {
+    if (error instanceof HeadraceError) throw error;
+    signal?.throwIfAborted();
+    const reason = limit.signal.aborted ? `no answer within ${Math.round(leftMs / 1000)} s` : reasonOf(error);
+    const message = `${new URL(service.base).origin} did not answer: ${reason}`;
+    throw new HeadraceError(0, 'network_error', message, { cause: error });
+  } finally {
+    clearTimeout(timer);
   }
-  if (call.signal) init.signal = call.signal;
+}
+
+function initOf(
+  { credential, session }: Service,
+  { method, body, contentType, ...request }: Request,
+): RequestInit {
+  const headers: Record<string, string> = { accept: 'application/json', ...request.headers, ...credential };
+  if (request.key !== undefined) headers['idempotency-key'] = request.key;
+  // Some runtimes know no `redirect: 'error'`, and some no `credentials`.
+  const init: RequestInit & { duplex?: 'half' } = { method, headers, redirect: 'manual' };
+  if (session) init.credentials = 'include';
+  if (body === undefined) return init;
+  headers['content-type'] = contentType ?? 'application/json';
+  const bytes = typeof body === 'function' ? (body as () => ReadableStream)() : body;
+  init.body = contentType === undefined ? JSON.stringify(body) : (bytes as NonNullable<RequestInit['body']>);
+  if (bytes instanceof ReadableStream) init.duplex = 'half';
   return init;
 }
 
 function queryOf(query: Query = {}): string {
   const pairs = Object.entries(query).flatMap(([name, value]) =>
-    value === undefined ? [] : [[name, String(value)]],
+    value === undefined ? [] : [value].flat().map((one) => [name, String(one)]),
   );
   return pairs.length ? `?${new URLSearchParams(pairs).toString()}` : '';
 }
 
+function infoOf({ status, headers }: Response): ResponseInfo {
+  const number = (name: string) => Number(headers.get(name) ?? Number.NaN);
+  const limit = number('x-ratelimit-limit');
+  return {
+    status,
+    requestId: headers.get('x-request-id'),
+    operationId: headers.get('x-operation-id'),
+    replayed: headers.get('idempotent-replayed') === 'true',
+    rateLimit: Number.isNaN(limit)
+      ? null
+      : {
+          limit,
+          remaining: number('x-ratelimit-remaining'),
+          resetAt: new Date(number('x-ratelimit-reset') * 1000),
+        },
+  };
+}
+
 /** Milliseconds until the next attempt after that many failures; null for no further attempt. */
-function delayBefore(error: HeadraceError & { retryAfter?: string | null }, failures: number): number | null {
-  // A claimed write may run for minutes: only the call's limit ends the retries.
+function delayBefore({ body }: Request, error: HeadraceError, failures: number): number | null {
+  if (body instanceof ReadableStream || !error.retryable) return null;
+  // A claimed write may run for minutes: only the call's limit ends the attempts.
   if (error.code === 'request_in_progress') return IN_PROGRESS_MS;
-  if (failures >= ATTEMPTS || (error.status !== 0 && !RETRIED.has(error.status))) return null;
-  const asked = /^\d+$/.test(error.retryAfter ?? '') ? Number(error.retryAfter) * 1000 : null;
-  if (asked !== null) return asked > RETRY_AFTER_MS ? null : asked;
+  if (failures >= ATTEMPTS) return null;
+  const asked = error.retryAfterMs;
+  if (asked !== null) return asked > RETRY_AFTER_MS ? null : asked + backoff(1);
   return backoff(failures);
 }
 
-/** Doubles, with jitter, so that clients cut off together do not come back together. */
-export function backoff(failures: number): number {
-  return Math.min(LONGEST_DELAY_MS, FIRST_DELAY_MS * 2 ** (failures - 1)) * (0.5 + Math.random() / 2);
+/** Doubles, with full jitter, so that clients cut off together do not come back together. */
+export const backoff = (failures: number): number =>
+  Math.random() * Math.min(LONGEST_DELAY_MS, FIRST_DELAY_MS * 2 ** (failures - 1));
+
+/** Ends early by throwing the signal's reason. */
+export const sleep = (milliseconds: number, signal?: AbortSignal): Promise<void> =>
+  new Promise((resolve, reject) => {
+    const end = () => {
+      clearTimeout(timer);
+      signal?.removeEventListener('abort', end);
+      if (signal?.aborted) reject(signal.reason as Error);
+      else resolve();
+    };
+    const timer = setTimeout(end, milliseconds);
+    signal?.addEventListener('abort', end);
+    if (signal?.aborted) end();
+  });
+
+const uncertain = (service: Service, { key = '' }: Request, error: HeadraceError) =>
+  new UncertainError(error, key, async () => {
+    const request: Request = { method: 'GET', path: '/api/operations', query: { idempotencyKey: key } };
+    const { operations } = await attempts(service, request, readJson<{ operations: Operation[] }>);
+    return operations[0] ?? null;
+  });
+
+/** The answer's JSON. Throws HeadraceError `invalid_response`. */
+export async function readJson<T>(response: Response): Promise<T> {
+  const text = await response.text();
+  try {
+    return JSON.parse(text) as T;
+  } catch {
+    throw invalidResponse(response.status, text);
+  }
 }
 
 function reasonOf(error: unknown): string {
-  const cause = (error as { cause?: { code?: string; message?: string } }).cause;
-  return cause?.code ?? cause?.message ?? (error as Error).message;
+  const { cause, message } = error as { cause?: { code?: string; message?: string }; message?: string };
+  return cause?.code ?? cause?.message ?? message ?? String(error);
 }

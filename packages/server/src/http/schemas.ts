@@ -5,6 +5,7 @@
 import Type from 'typebox';
 import type { Static, TProperties, TSchema } from 'typebox';
 import type { IdPrefix } from '../ids.ts';
+import { CODES } from './errors.ts';
 
 const COUNTER_MAX = 9_007_199_254_740_991;
 
@@ -104,7 +105,11 @@ export const ErrorBody = Type.Object(
     ok: Type.Literal(false),
     error: Type.Object(
       {
-        code: Text('invalid_request', { description: 'Stable, snake_case.' }),
+        code: Type.String({
+          examples: ['invalid_request'],
+          description: 'Stable, snake_case. Later versions may add codes.',
+          'x-extensible-enum': Object.keys(CODES),
+        }),
         message: Text('The request is invalid.', { description: 'For people: says what to do.' }),
         requestId: Text('req-7f3a'),
         fields: Type.Optional(

@@ -1,0 +1,113 @@
+/** The parts of `openapi.json` that the client is made of. */
+
+export interface Schema {
+  $ref?: string;
+  type?: string | string[];
+  description?: string;
+  properties?: Record<string, Schema>;
+  required?: string[];
+  additionalProperties?: boolean | Schema;
+  patternProperties?: Record<string, Schema>;
+  items?: Schema;
+  anyOf?: Schema[];
+  oneOf?: Schema[];
+  enum?: unknown[];
+  const?: unknown;
+  contentMediaType?: string;
+  'x-extensible-enum'?: string[];
+}
+
+interface Reference {
+  $ref?: string;
+}
+interface Content extends Reference {
+  required?: boolean;
+  content?: Record<string, { schema: Schema }>;
+}
+interface Parameter extends Reference {
+  name: string;
+  in: 'path' | 'query' | 'header';
+  required: boolean;
+  schema: Schema;
+}
+interface DocumentOperation {
+  operationId: string;
+  summary: string;
+  parameters?: Parameter[];
+  requestBody?: Content;
+  responses: Record<string, Content>;
+}
+
+export interface OpenApi {
+  paths: Record<string, Record<string, DocumentOperation>>;
+  components: { schemas: Record<string, Schema> } & Record<string, Record<string, unknown>>;
+}
+
+const ARCHIVE = 'application/gzip';
+
+export interface Operation {
+  /** Without the spelling of its path. */
+  id: string;
+  spelling: '' | 'byProject' | 'direct';
+  method: string;
+  path: string;
+  summary: string;
+  pathParameters: Parameter[];
+  query: Parameter[];
+  takesKey: boolean;
+  body: { schema: Schema; required: boolean; orArchive: boolean } | null;
+  /** The successful JSON answer, or the type of one that is not JSON. */
+  answer: { schema: Schema } | { mediaType: string };
+}
+
+/** Every operation, in every spelling of its path. */
+export function operationsOf(document: OpenApi): Operation[] {
+  return Object.entries(document.paths).flatMap(([path, methods]) =>
+    Object.entries(methods)
+      .filter(([, operation]) => 'operationId' in operation)
+      .map(([method, operation]) => operationOf(document, operation, `${method.toUpperCase()} ${path}`)),
+  );
+}
+
+function operationOf(document: OpenApi, operation: DocumentOperation, at: string): Operation {
+  const [method, path] = at.split(' ') as [string, string];
+  const [, id, spelling = ''] = /^(\w+\.\w+)(?:\.(\w+))?$/.exec(operation.operationId) ?? [];
+  if (id === undefined || !['', 'byProject', 'direct'].includes(spelling))
+    throw new Error(`The name of ${operation.operationId} is not understood.`);
+  const parameters = (operation.parameters ?? []).map((parameter) => resolve<Parameter>(document, parameter));
+  const body = operation.requestBody && resolve<Content>(document, operation.requestBody);
+  const json = body?.content?.['application/json'];
+  const success = Object.entries(operation.responses).find(([status]) => status.startsWith('2'));
+  const content = resolve<Content>(document, success?.[1] ?? {}).content ?? {};
+  const answer = content['application/json'] ?? { mediaType: Object.keys(content)[0] ?? '' };
+  return {
+    id,
+    spelling: spelling as Operation['spelling'],
+    method,
+    path,
+    summary: operation.summary,
+    pathParameters: parameters.filter((parameter) => parameter.in === 'path'),
+    query: parameters.filter((parameter) => parameter.in === 'query'),
+    takesKey: parameters.some(({ name }) => name === 'Idempotency-Key'),
+    body: json
+      ? {
+          schema: json.schema,
+          required: body?.required ?? false,
+          orArchive: body?.content?.[ARCHIVE] !== undefined,
+        }
+      : null,
+    answer,
+  };
+}
+
+/** What a reference means; anything else is returned as it is. */
+export function resolve<T>(document: OpenApi, value: Reference): T {
+  if (value.$ref === undefined) return value as T;
+  const found = value.$ref
+    .slice('#/'.length)
+    .split('/')
+    .map((part) => part.replaceAll('~1', '/').replaceAll('~0', '~'))
+    .reduce<unknown>((at, part) => (at as Record<string, unknown>)[part], document);
+  if (!found) throw new Error(`${value.$ref} is not in the document.`);
+  return found as T;
+}

@@ -1,0 +1,206 @@
+/** The methods of the client: their signatures, and the table that `client.ts` makes them from. */
+import type { OpenApi, Operation, Schema } from './document.ts';
+import { operationsOf } from './document.ts';
+import { FEEDS, METHODS } from './names.ts';
+import { comment, typeOf } from './types.ts';
+
+const APP = '/api/platform/v1/apps/{appId}';
+const THREAD = `${APP}/threads/{threadId}`;
+/** Ended work that `.done()` waits for, by the member of the answer that shows it. */
+const WAITED: Readonly<Record<string, string>> = {
+  run: 'Run',
+  apply: 'Apply',
+  build: 'Build',
+  preview: 'Preview',
+  execution: 'Execution',
+};
+
+export interface Method {
+  resource: string;
+  name: string;
+  operation: Operation;
+  hasDirectForm: boolean;
+}
+
+/** Throws for an operation that `names.ts` does not know, and for a name without operation. */
+export function methodsOf(document: OpenApi): Method[] {
+  const operations = operationsOf(document);
+  const known = new Set(operations.map(({ id }) => id));
+  const lost = [...Object.keys(METHODS), ...Object.keys(FEEDS)].filter((id) => !known.has(id));
+  const unnamed = [...known].filter((id) => !METHODS[id] && !FEEDS[id]);
+  if (lost.length || unnamed.length)
+    throw new Error(
+      `generator/names.ts names ${lost.join(', ') || 'nothing'} that is not there, and lacks ${unnamed.join(', ') || 'nothing'}.`,
+    );
+  const direct = new Set(operations.filter(({ spelling }) => spelling === 'direct').map(({ id }) => id));
+  return operations
+    .filter(({ id, spelling }) => spelling === '' && METHODS[id] !== undefined)
+    .map((operation) => {
+      const [resource, name] = METHODS[operation.id]!.split('.') as [string, string];
+      return { resource, name, operation, hasDirectForm: direct.has(operation.id) };
+    });
+}
+
+/** One line a method; `src/table.ts` explains its columns. */
+export const tableOf = (methods: readonly Method[]): string =>
+  methods
+    .map(({ resource, name, operation, hasDirectForm }) => {
+      const { method, takesKey } = operation;
+      const flags = [
+        hasDirectForm && 'd',
+        takesKey && 'k',
+        bodyOf(operation) && 'b',
+        bodyOf(operation)?.orArchive && 'g',
+        hasOperationId(operation) && 'o',
+      ];
+      return [
+        `${resource}.${name}`,
+        method,
+        shortPath(operation.path),
+        answerOf(operation).column,
+        flags.filter(Boolean).join(''),
+      ]
+        .join(' ')
+        .trimEnd();
+    })
+    .join('\n');
+
+const shortPath = (path: string): string =>
+  path
+    .replace(THREAD, 'T')
+    .replace(APP, 'A')
+    .replace(/^\/api\//, '/')
+    .replaceAll(/\{\w+\}/g, ':');
+
+/** The interfaces of all resources, and of what is bound to an app, a project or a thread. */
+export function interfacesOf(methods: readonly Method[]): string {
+  const resources = Map.groupBy(methods, ({ resource }) => resource);
+  const interfaces = [...resources].map(
+    ([resource, list]) => `export interface ${interfaceName(resource)} {\n${list.map(signature).join('')}}\n`,
+  );
+  const all = [...resources.keys()].map((name) => `${name}: ${interfaceName(name)};\n`);
+  return [
+    ...interfaces,
+    `/** What the client calls, by the document's resources. */\nexport interface Resources {\n${all.join('')}}\n`,
+    handle(
+      'AppResources',
+      'one app',
+      boundTo(methods, (path) => path.startsWith(`${APP}/`) || path === APP),
+      1,
+    ),
+    handle('ProjectResources', 'one project, by the Direct API', boundTo(methods, isOfProject), 1),
+    handle(
+      'AppThreadResources',
+      'one thread of an app',
+      boundTo(methods, (path) => path.startsWith(THREAD)),
+      2,
+    ),
+    handle('ThreadResources', 'one thread, by the Direct API', boundTo(methods, isOfThread), 1),
+  ].join('\n');
+}
+
+type Chosen = (path: string, hasDirectForm: boolean) => boolean;
+const isOfProject: Chosen = (path, hasDirectForm) =>
+  (hasDirectForm && path.startsWith(APP) && !path.startsWith(THREAD)) ||
+  path.startsWith('/api/projects/{projectId}');
+const isOfThread: Chosen = (path, hasDirectForm) =>
+  (hasDirectForm && path.startsWith(THREAD)) || path.startsWith('/api/threads/{threadId}');
+
+const boundTo = (methods: readonly Method[], chosen: Chosen): Method[] =>
+  methods.filter(({ operation, hasDirectForm }) => chosen(operation.path, hasDirectForm));
+
+/** Methods without the ids that are bound: of each as many as its own path names first. */
+function handle(name: string, of: string, methods: readonly Method[], ids: number): string {
+  const members = [...Map.groupBy(methods, ({ resource }) => resource)].map(([resource, list]) => {
+    const counts = Map.groupBy(list, ({ operation }) =>
+      operation.path.startsWith(THREAD) && name === 'ThreadResources' ? 2 : ids,
+    );
+    const types = [...counts].map(([count, some]) => {
+      const picked = `Pick<${interfaceName(resource)}, ${some.map((method) => `'${method.name}'`).join(' | ')}>`;
+      return count === 2 ? `Bound<Bound<${picked}>>` : `Bound<${picked}>`;
+    });
+    return `${resource}: ${types.join(' & ')};\n`;
+  });
+  return `/** Calls of ${of}, its ids left out. */\nexport interface ${name} {\n${members.join('')}}\n`;
+}
+
+const interfaceName = (resource: string): string => `${resource[0]!.toUpperCase()}${resource.slice(1)}Calls`;
+
+function signature(method: Method): string {
+  const { operation } = method;
+  const ids = operation.pathParameters.map(
+    ({ name }) => `${name}: ${name === 'number' ? 'number | string' : 'string'}`,
+  );
+  const body = bodyOf(operation);
+  const parameters = [
+    ...ids,
+    ...(body
+      ? [`body${body.required ? '' : '?'}: ${inputName(operation)}${body.orArchive ? ' | Bytes' : ''}`]
+      : []),
+    optionsOf(operation),
+  ];
+  return `${comment(`${operation.summary}.`)}${method.name}(${parameters.join(', ')}): ${answerOf(operation).type};\n`;
+}
+
+/** The bodies, each under the name of its operation. */
+export const inputsOf = (methods: readonly Method[]): string =>
+  methods
+    .flatMap(({ operation }) => {
+      const body = bodyOf(operation);
+      if (!body) return [];
+      const type = typeOf(withoutOperationId(body.schema));
+      return [`export type ${inputName(operation)} = ${type};\n`];
+    })
+    .join('');
+
+const inputName = ({ id }: Operation): string => {
+  const name = id.split('.')[1]!;
+  return `${id.startsWith('scm.') ? 'Scm' : id.startsWith('automations.rotate') ? 'Automation' : id.startsWith('webhooks.rotate') ? 'Webhook' : ''}${name[0]!.toUpperCase()}${name.slice(1)}Input`;
+};
+
+/** A body without members is nothing that a caller can say. */
+function bodyOf({ body }: Operation): Operation['body'] {
+  const isEmpty =
+    body?.schema.type === 'object' &&
+    Object.keys(body.schema.properties ?? {}).length === 0 &&
+    !body.schema.patternProperties;
+  return isEmpty ? null : body;
+}
+
+const hasOperationId = ({ body }: Operation): boolean =>
+  body?.schema.required?.includes('clientOperationId') ?? false;
+
+/** The client fills it in: it is the call's own key. */
+const withoutOperationId = (schema: Schema): Schema =>
+  schema.required?.includes('clientOperationId')
+    ? { ...schema, required: schema.required.filter((name) => name !== 'clientOperationId') }
+    : schema;
+
+function optionsOf({ query, method }: Operation): string {
+  const isPage = query.some(({ name }) => name === 'cursor') && query.some(({ name }) => name === 'limit');
+  const base = isPage ? 'PageOptions' : method === 'GET' ? 'CallOptions' : 'WriteOptions';
+  const own = query.filter(({ name }) => !isPage || (name !== 'cursor' && name !== 'limit'));
+  const isRequired = own.some(({ required }) => required);
+  const members = own.map(({ name, required, schema }) => `${name}${required ? '' : '?'}: ${typeOf(schema)}`);
+  return `options${isRequired ? '' : '?'}: ${members.length ? `{ ${members.join('; ')} } & ` : ''}${base}`;
+}
+
+/** What a call returns, and how the table says it. */
+function answerOf({ answer }: Operation): { column: string; type: string } {
+  if ('mediaType' in answer) return { column: 'bytes', type: 'Call<Uint8Array>' };
+  const { ok: _, ...members } = answer.schema.properties ?? {};
+  const names = Object.keys(members);
+  if ('nextCursor' in members) {
+    const list = names.find((name) => name !== 'nextCursor' && name !== 'hasMore')!;
+    return { column: `[${list}`, type: `ListCall<${typeOf(members[list]!.items ?? {})}>` };
+  }
+  const waited = names.find((name) => WAITED[name] !== undefined && typeOf(members[name]!) === WAITED[name]);
+  const column = names.length === 1 ? names[0]! : names.length === 0 ? '-' : `*${waited ?? ''}`;
+  const type =
+    names.length === 1
+      ? typeOf(members[names[0]!]!)
+      : names.length === 0
+        ? 'void'
+        : typeOf({ ...answer.schema, properties: members });
+  return { column, type: waited === undefined ? `Call<${type}>` : `WorkCall<${type}, ${WAITED[waited]!}>` };
+}

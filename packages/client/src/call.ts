@@ -1,0 +1,114 @@
+/** Calls that are sent when somebody asks for their result, and then once. */
+import { HeadraceError, WaitTimeoutError } from './errors.ts';
+import type { Http, Read, Request } from './http.ts';
+import type { DoneOptions, Page, ResponseInfo } from './options.ts';
+
+/** The same calls without their first id. */
+export type Bound<T> = {
+  [K in keyof T]: T[K] extends (id: string, ...rest: infer A) => infer R ? (...rest: A) => R : never;
+};
+
+/** Nothing is sent before `await`, `then`, `withResponse` or `asResponse`. Throws HeadraceError. */
+export class Call<T> implements Promise<T> {
+  readonly [Symbol.toStringTag] = 'Call';
+  readonly #http: Http;
+  readonly #request: Request;
+  readonly #read: Read<T>;
+  #sent: Promise<{ data: T; response: ResponseInfo }> | undefined;
+
+  constructor(http: Http, request: Request, read: Read<T>) {
+    this.#http = http;
+    this.#request = request;
+    this.#read = read;
+  }
+
+  // oxlint-disable-next-line unicorn/no-thenable -- a call is awaited as a promise is
+  then<A = T, B = never>(
+    onData?: ((data: T) => A | PromiseLike<A>) | null,
+    onError?: ((error: unknown) => B | PromiseLike<B>) | null,
+  ): Promise<A | B> {
+    return this.withResponse()
+      .then(({ data }) => data)
+      .then(onData, onError);
+  }
+
+  catch<B = never>(onError?: ((error: unknown) => B | PromiseLike<B>) | null): Promise<T | B> {
+    return this.then(null, onError);
+  }
+
+  finally(onEnd?: (() => void) | null): Promise<T> {
+    return this.then(null).finally(onEnd);
+  }
+
+  /** With the request's id, the receipt, and what is left of the rate limit. */
+  withResponse(): Promise<{ data: T; response: ResponseInfo }> {
+    this.#sent ??= this.#http.send(this.#request, this.#read);
+    return this.#sent;
+  }
+
+  /** The successful answer as it comes; the caller reads or cancels its body. */
+  asResponse(): Promise<Response> {
+    return this.#http.open(this.#request);
+  }
+}
+
+/** `await` gives one page; `for await` every item of this page and all that follow. */
+export class ListCall<T> extends Call<Page<T>> implements AsyncIterable<T> {
+  readonly #next: (cursor: string) => ListCall<T>;
+
+  constructor(http: Http, request: Request, read: Read<Page<T>>) {
+    super(http, request, read);
+    this.#next = (cursor) => new ListCall(http, { ...request, query: { ...request.query, cursor } }, read);
+  }
+
+  async *[Symbol.asyncIterator](): AsyncGenerator<T, void, undefined> {
+    // oxlint-disable-next-line typescript/no-this-alias, unicorn/no-this-assignment -- it is the first page
+    for (let call: ListCall<T> = this; ;) {
+      const { items, nextCursor, hasMore } = await call;
+      yield* items;
+      if (!hasMore || nextCursor === null) return;
+      call = this.#next(nextCursor);
+    }
+  }
+}
+
+/** Work that goes on after the answer. */
+export interface Work<T, D> {
+  what: string;
+  /** Of the answer; null where nothing was started. */
+  of(answer: T): D | null;
+  /** Reads it again; the service answers at its end or after the seconds. */
+  read(work: D, waitSeconds: number, signal: AbortSignal | undefined): Promise<D>;
+  isEnded(work: D): boolean;
+  timeoutMs: number;
+}
+
+/** How long the service holds a read; below the 30 s that it allows, and below usual proxies' limits. */
+const WAIT_SECONDS = 25;
+
+export class WorkCall<T, D> extends Call<T> {
+  readonly #work: Work<T, D>;
+
+  constructor(http: Http, request: Request, read: Read<T>, work: Work<T, D>) {
+    super(http, request, read);
+    this.#work = work;
+  }
+
+  /**
+   * The run, apply, build, preview or execution when it has ended, whatever its outcome; a preview when it is
+   * ready. Throws WaitTimeoutError; the work itself goes on.
+   */
+  async done({ signal, timeoutMs = this.#work.timeoutMs }: DoneOptions = {}): Promise<D> {
+    const deadline = Date.now() + timeoutMs;
+    let work = this.#work.of(await this);
+    if (work === null)
+      throw new HeadraceError(0, 'invalid_request', `The call started no ${this.#work.what} that could end.`);
+    while (!this.#work.isEnded(work)) {
+      signal?.throwIfAborted();
+      const leftMs = deadline - Date.now();
+      if (leftMs <= 0) throw new WaitTimeoutError(this.#work.what, timeoutMs);
+      work = await this.#work.read(work, Math.min(WAIT_SECONDS, Math.ceil(leftMs / 1000)), signal);
+    }
+    return work;
+  }
+}

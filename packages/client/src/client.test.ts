@@ -1,0 +1,264 @@
+import { readFileSync } from 'node:fs';
+import { describe, expect, test } from 'vitest';
+import type { OpenApi } from '../generator/document.ts';
+import { operationsOf } from '../generator/document.ts';
+import { FEEDS, METHODS } from '../generator/names.ts';
+import { createClient } from './client.ts';
+import { HeadraceError, isCode, UncertainError } from './errors.ts';
+import { loopback, refusal, sendJson } from './loopback.fixture.ts';
+
+const document = JSON.parse(
+  readFileSync(new URL('../../../openapi.json', import.meta.url), 'utf8'),
+) as OpenApi;
+const operations = operationsOf(document);
+
+/** What reaches the service when each operation is called with the ids `1`, `2`, …, by any way that names it. */
+async function requestsOf(spelling: 'platform' | 'direct'): Promise<Map<string, string>> {
+  const seen = new Map<string, string>();
+  const client = createClient({
+    baseUrl: 'http://127.0.0.1:1',
+    key: 'hrk_test',
+    fetch: (input, init) => {
+      seen.set(
+        `${init!.method} ${new URL(input as string).pathname}`,
+        (init!.headers as Record<string, string>)['idempotency-key'] ?? '',
+      );
+      return Promise.resolve(Response.json({ ok: true }));
+    },
+  });
+  const ids = ['1', '2', '3', '4'];
+  const handles =
+    spelling === 'platform'
+      ? [{ calls: client, count: 0 }]
+      : [
+          { calls: client.project('1'), count: 1 },
+          { calls: client.thread('1'), count: 1 },
+        ];
+  for (const { calls, count } of handles)
+    for (const [name, resource] of Object.entries(calls) as [string, Record<string, unknown>][]) {
+      const methods = typeof resource === 'function' ? { [name]: resource } : resource;
+      for (const [method, call] of Object.entries(methods))
+        if (
+          typeof call === 'function' &&
+          !['events', 'operation', 'app', 'project', 'thread'].includes(name) &&
+          method !== 'find'
+        )
+          await (call as (...given: string[]) => Promise<unknown>)(...ids.slice(count)).catch(() => {});
+    }
+  return seen;
+}
+
+/** `/a/{b}/c/{d}` as `/a/1/c/2`. */
+const numbered = (path: string) => {
+  let n = 0;
+  return path.replaceAll(/\{\w+\}/g, () => String(++n));
+};
+
+describe('every operation of the document', () => {
+  const own = operations.filter(({ id }) => METHODS[id] !== undefined);
+
+  test('has a method, which sends its method, path and key', async () => {
+    const seen = await requestsOf('platform');
+    for (const { id, spelling, method, path, takesKey } of own) {
+      if (spelling !== '') continue;
+      const key = seen.get(`${method} ${numbered(path)}`);
+      expect(key, `${id}: ${method} ${path}`).toBeDefined();
+      expect(key !== '', `${id} has a key`).toBe(takesKey);
+    }
+  });
+
+  test('that the Direct API has is reached through its project or its thread', async () => {
+    const seen = await requestsOf('direct');
+    const direct = own.filter(({ spelling }) => spelling === 'direct');
+    expect(direct.length).toBeGreaterThan(40);
+    for (const { id, method, path } of direct)
+      expect(seen.has(`${method} ${numbered(path)}`), `${id}: ${method} ${path}`).toBe(true);
+  });
+
+  test('with the other word in its path has the method of the same operation', () => {
+    for (const { id, spelling, path } of operations)
+      if (spelling === 'byProject') {
+        const app = path.replace('/projects/{projectId}', '/apps/{appId}');
+        expect(
+          operations.some((other) => other.id === id && other.spelling === '' && other.path === app),
+          id,
+        ).toBe(true);
+      }
+  });
+
+  test('of a feed is read by events', () => {
+    for (const { id } of operations) expect(METHODS[id] ?? FEEDS[id], id).toBeDefined();
+  });
+});
+
+describe('a call', () => {
+  test('is not sent before it is awaited, and once however often it is', async () => {
+    await using server = await loopback((response) =>
+      sendJson(response, 200, { ok: true, app: { id: 'prj_1' } }),
+    );
+    const call = server.client.apps.get('prj_1');
+    expect(server.seen).toHaveLength(0);
+    expect(await call).toEqual({ id: 'prj_1' });
+    expect(await call).toEqual({ id: 'prj_1' });
+    expect(server.seen).toHaveLength(1);
+  });
+
+  test('with its response has the ids that support asks for', async () => {
+    await using server = await loopback((response) =>
+      sendJson(
+        response,
+        201,
+        { ok: true, app: { id: 'prj_1' } },
+        {
+          'x-request-id': 'req-1',
+          'x-operation-id': 'op_1',
+          'idempotent-replayed': 'true',
+          'x-ratelimit-limit': '600',
+          'x-ratelimit-remaining': '599',
+          'x-ratelimit-reset': '1790000000',
+        },
+      ),
+    );
+    expect(await server.client.apps.create({ name: 'Shop' }).withResponse()).toEqual({
+      data: { id: 'prj_1' },
+      response: {
+        status: 201,
+        requestId: 'req-1',
+        operationId: 'op_1',
+        replayed: true,
+        rateLimit: { limit: 600, remaining: 599, resetAt: new Date(1_790_000_000_000) },
+      },
+    });
+  });
+
+  test('without one of its ids is refused before anything is sent', async () => {
+    await using server = await loopback((response) => sendJson(response, 200, { ok: true }));
+    expect(() => server.client.apps.delete(undefined as never)).toThrow('apps.delete: id 1 must be a string');
+    expect(() => server.client.sources.get('prj_1', '')).toThrow(TypeError);
+    expect(server.seen).toHaveLength(0);
+  });
+
+  test('ends when its signal does, also while it waits for another attempt', async () => {
+    await using server = await loopback((response) =>
+      sendJson(response, 503, refusal('unavailable'), { 'retry-after': '30' }),
+    );
+    const abort = new AbortController();
+    const call = server.client.apps.get('prj_1', { signal: abort.signal }).catch((error: unknown) => error);
+    await expect.poll(() => server.seen.length).toBe(1);
+    abort.abort(new Error('enough'));
+    expect(await call).toMatchObject({ message: 'enough' });
+  });
+});
+
+describe('a list', () => {
+  test('is a page when awaited, and all pages when iterated', async () => {
+    await using server = await loopback((response, { url }) => {
+      const cursor = new URL(url, 'http://x').searchParams.get('cursor');
+      const page =
+        cursor === null
+          ? { apps: [1, 2], nextCursor: 'c', hasMore: true }
+          : { apps: [3], nextCursor: null, hasMore: false };
+      sendJson(response, 200, { ok: true, ...page });
+    });
+    const list = server.client.apps.list({ limit: 2, externalId: 'u' });
+    expect(await list).toEqual({ items: [1, 2], nextCursor: 'c', hasMore: true });
+    const all: unknown[] = [];
+    for await (const app of list) all.push(app);
+    expect(all).toEqual([1, 2, 3]);
+    expect(server.seen.map(({ url }) => url)).toEqual([
+      '/api/platform/v1/apps?limit=2&externalId=u',
+      '/api/platform/v1/apps?limit=2&externalId=u&cursor=c',
+    ]);
+  });
+});
+
+describe('writes of one operation', () => {
+  test('have the same keys whenever it begins again', async () => {
+    await using server = await loopback((response) =>
+      sendJson(response, 201, { ok: true, app: { id: 'prj_1' } }),
+    );
+    const work = () =>
+      server.client.operation('order-7', async (client) => {
+        await client.apps.create({ name: 'A' });
+        await client.apps.get('prj_1');
+        await client.apps.update('prj_1', { name: 'B' });
+        await client.app('prj_1').update({ name: 'C' }, { idempotencyKey: 'own' });
+      });
+    await work();
+    await work();
+    const keys = server.seen.map(({ headers }) => headers['idempotency-key']);
+    expect(keys).toEqual([
+      'order-7',
+      undefined,
+      'order-7:2',
+      'own',
+      'order-7',
+      undefined,
+      'order-7:2',
+      'own',
+    ]);
+  });
+});
+
+describe('a write that was never answered', () => {
+  test('is uncertain, and its receipt can be asked for', async () => {
+    const operation = { id: 'op_1', status: 'succeeded' };
+    await using server = await loopback((response, { method }) => {
+      if (method === 'POST') response.destroy();
+      else sendJson(response, 200, { ok: true, operations: [operation] });
+    });
+    const error = await server.client.apps
+      .create({ name: 'A' }, { idempotencyKey: 'k 1', timeoutMs: 300 })
+      .catch((thrown: unknown) => thrown);
+    expect(error).toBeInstanceOf(UncertainError);
+    expect(error).toMatchObject({ code: 'network_error', idempotencyKey: 'k 1', retryable: true });
+    expect(await (error as UncertainError).recheck()).toEqual(operation);
+    expect(server.seen.at(-1)!.url).toBe('/api/operations?idempotencyKey=k+1');
+  });
+
+  test('but refused is not', async () => {
+    await using server = await loopback((response) =>
+      sendJson(response, 409, refusal('stale_head', { headSourceId: 'src_2' })),
+    );
+    const error = await server.client.apps.create({ name: 'A' }).catch((thrown: unknown) => thrown);
+    expect(error).not.toBeInstanceOf(UncertainError);
+    expect(isCode(error, 'stale_head') && error.details['headSourceId']).toBe('src_2');
+    expect(isCode(error, 'stale_source')).toBe(false);
+  });
+});
+
+describe('what cannot be a client', () => {
+  const baseUrl = 'https://headrace.example.com';
+
+  test.each([
+    [{ key: 'k' }, 'baseUrl must be the address'],
+    [{ baseUrl: 'headrace.example.com', key: 'k' }, 'baseUrl must be the address'],
+    [{ baseUrl: 'ftp://example.com', key: 'k' }, 'baseUrl must be the address'],
+    [{ baseUrl }, 'one of key, token and session'],
+    [{ baseUrl, key: 'k', token: 't' }, 'one of key, token and session'],
+  ])('%j is refused', (options, message) => {
+    expect(() => createClient(options)).toThrow(message);
+  });
+
+  test('a redirect is not followed', async () => {
+    await using server = await loopback((response) =>
+      response.writeHead(302, { location: 'http://127.0.0.1:1/' }).end(),
+    );
+    await expect(server.client.apps.get('prj_1')).rejects.toMatchObject({
+      status: 302,
+      code: 'invalid_response',
+    });
+    expect(server.seen).toHaveLength(1);
+  });
+
+  test('an answer that is not JSON is shown, cut', async () => {
+    await using server = await loopback((response) =>
+      response.writeHead(200).end(`<html>${'x'.repeat(1000)}`),
+    );
+    const error = await server.client.apps.get('prj_1').catch((thrown: unknown) => thrown);
+    expect(error).toMatchObject({ status: 200, code: 'invalid_response' });
+    expect((error as HeadraceError).message).toHaveLength(
+      "The answer 200 is not one of Headrace's: ".length + 200,
+    );
+  });
+});

@@ -1,0 +1,175 @@
+/** Makes the methods of all resources from the generated table. */
+import { Call, ListCall, WorkCall } from './call.ts';
+import { TABLE } from './generated/table.ts';
+import { readJson } from './http.ts';
+import type { Http, Query, Read, Request } from './http.ts';
+import type { CallOptions, Page, WriteOptions } from './options.ts';
+import { workOf } from './work.ts';
+
+/** The Platform API's paths with apps, or the Direct API's with projects. */
+export type Api = 'platform' | 'direct';
+
+interface Row {
+  resource: string;
+  name: string;
+  method: string;
+  /** `A` is an app and `T` a thread of it, `:` an id, anything else follows `/api`. */
+  path: string;
+  /** A member of the answer, `[` a page of such, `*` all members (then what `.done()` waits for), `-` nothing. */
+  answer: string;
+  hasDirectForm: boolean;
+  takesKey: boolean;
+  hasBody: boolean;
+  /** The body may be a tar.gz. */
+  orArchive: boolean;
+  /** The body repeats the key as `clientOperationId`. */
+  hasOperationId: boolean;
+}
+
+const ROWS: readonly Row[] = TABLE.trim()
+  .split('\n')
+  .map((line) => {
+    const [name, method, path, answer, flags = ''] = line.split(' ') as [
+      string,
+      string,
+      string,
+      string,
+      string?,
+    ];
+    const [resource, method_] = name.split('.') as [string, string];
+    return {
+      resource,
+      name: method_,
+      method,
+      path,
+      answer,
+      hasDirectForm: flags.includes('d'),
+      takesKey: flags.includes('k'),
+      hasBody: flags.includes('b'),
+      orArchive: flags.includes('g'),
+      hasOperationId: flags.includes('o'),
+    };
+  });
+
+const ROOTS: Record<Api, { app: string; thread: string }> = {
+  platform: { app: '/api/platform/v1/apps/:', thread: '/api/platform/v1/apps/:/threads/:' },
+  direct: { app: '/api/projects/:', thread: '/api/threads/:' },
+};
+
+/** The whole path; `:` is an id. */
+export function pathOf({ path }: Pick<Row, 'path'>, api: Api): string {
+  const { app, thread } = ROOTS[api];
+  if (/^A(\/|$)/.test(path)) return app + path.slice(1);
+  if (/^T(\/|$)/.test(path)) return thread + path.slice(1);
+  return path.startsWith('/health') ? path : `/api${path}`;
+}
+
+const isOfAppOrThread = ({ path }: Row) => /^[AT](\/|$)/.test(path);
+
+const MINUTES = 60_000;
+/** What takes longer than the usual two minutes. A command may run for ten, and wait for its place before. */
+const SLOW_MS: Readonly<Record<string, number>> = {
+  'execs.create': 13 * MINUTES,
+  'sources.import': 10 * MINUTES,
+  'sources.archive': 10 * MINUTES,
+  'builds.artifact': 10 * MINUTES,
+};
+
+export type Methods = Record<string, Record<string, (...args: never[]) => unknown>>;
+
+/** All resources; or with `ids` those calls whose paths begin with what they name, without these ids. */
+export function makeResources(http: Http, api: Api, root = '', ids: readonly string[] = []): Methods {
+  const resources: Methods = {};
+  for (const row of ROWS) {
+    const path = pathOf(row, api);
+    if (
+      root !== '' &&
+      (!isBelow(path, root) || (api === 'direct' && isOfAppOrThread(row) && !row.hasDirectForm))
+    )
+      continue;
+    const methods = (resources[row.resource] ??= {});
+    methods[row.name] = (...args: unknown[]) => callOf(http, row, path, [...ids, ...args]);
+  }
+  return resources;
+}
+
+const isBelow = (path: string, root: string) => path === root || path.startsWith(`${root}/`);
+
+function callOf(http: Http, row: Row, template: string, args: readonly unknown[]): Call<unknown> {
+  const count = template.split(':').length - 1;
+  const ids = args.slice(0, count);
+  const label = `${row.resource}.${row.name}`;
+  const path = pathWith(label, template, ids);
+  const body = row.hasBody ? args[count] : undefined;
+  const { signal, timeoutMs, attemptTimeoutMs, headers, idempotencyKey, ...query } = (args[
+    count + Number(row.hasBody)
+  ] ?? {}) as WriteOptions & Query;
+  const options: CallOptions = {
+    signal,
+    headers,
+    timeoutMs: timeoutMs ?? SLOW_MS[label],
+    attemptTimeoutMs: attemptTimeoutMs ?? SLOW_MS[label],
+  };
+  const key = row.takesKey ? { key: idempotencyKey ?? http.nextKey() } : {};
+  const request: Request = {
+    ...defined(options),
+    method: row.method,
+    path,
+    // A read may have a parameter of that name.
+    query: row.takesKey ? query : { ...query, idempotencyKey },
+    ...key,
+    ...(row.hasBody && {
+      body: row.hasOperationId ? { clientOperationId: key.key, ...(body as object) } : body,
+    }),
+    ...(row.orArchive && isArchive(body) && { contentType: 'application/gzip' }),
+  };
+  return answerOf(http, row, request);
+}
+
+const isArchive = (body: unknown) =>
+  typeof body === 'function' ||
+  body instanceof Uint8Array ||
+  body instanceof Blob ||
+  body instanceof ReadableStream;
+
+function answerOf(http: Http, { answer }: Row, request: Request): Call<unknown> {
+  if (answer === 'bytes')
+    return new Call(http, { ...request, headers: { accept: '*/*', ...request.headers } }, readBytes);
+  if (answer === '-') return new Call(http, request, async (response) => void (await response.arrayBuffer()));
+  if (answer.startsWith('[')) return new ListCall(http, request, pageReader(answer.slice(1)));
+  const isWhole = answer.startsWith('*');
+  const member = isWhole ? answer.slice(1) : answer;
+  const read: Read<unknown> = async (response) => {
+    const { ok: _, ...members } = await readJson<Record<string, unknown>>(response);
+    return isWhole ? members : members[answer];
+  };
+  const work = workOf(http, member, request.path);
+  if (!work) return new Call(http, request, read);
+  const of = (given: unknown) => (isWhole ? (given as Record<string, unknown>)[member] : given) ?? null;
+  return new WorkCall(http, request, read, { ...work, of });
+}
+
+const readBytes: Read<Uint8Array> = async (response) => new Uint8Array(await response.arrayBuffer());
+
+const pageReader =
+  (member: string): Read<Page<unknown>> =>
+  async (response) => {
+    const { nextCursor, hasMore, ...rest } = await readJson<Page<unknown> & Record<string, unknown[]>>(
+      response,
+    );
+    return { items: rest[member] ?? [], nextCursor, hasMore };
+  };
+
+/** Throws TypeError where an id is missing: its path would mean something else. */
+function pathWith(label: string, template: string, ids: readonly unknown[]): string {
+  let n = 0;
+  return template.replaceAll(':', () => {
+    const id = ids[n++];
+    if ((typeof id !== 'string' && typeof id !== 'number') || id === '' || id === '.' || id === '..')
+      throw new TypeError(`${label}: id ${n} must be a string, not ${JSON.stringify(id) ?? 'undefined'}.`);
+    return encodeURIComponent(id);
+  });
+}
+
+const defined = <T extends object>(values: T): T =>
+  Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined)) as T;
