@@ -63,6 +63,18 @@ async function grow(app: number, count: number): Promise<void> {
     `${id('run', app, 'n')}, '${idOf('prj', app)}', '${thread}', 'x', 'message', 'x', 'x', 'completed', 'x', now()`,
   );
   await fill(
+    'messages',
+    'id, thread_id, role, content, sequence',
+    count,
+    `${id('msg', app, 'n')}, '${thread}', 'user', 'x', n`,
+  );
+  await fill(
+    'tools',
+    'id, thread_id, run_id, call_id, name, status, first_event_id',
+    count,
+    `${id('tool', app, 'n')}, '${thread}', '${idOf('run', app, 1)}', n::text, 'sh', 'completed', 'x'`,
+  );
+  await fill(
     'approvals',
     'id, thread_id, run_id, tool_id, request_id, title, status, expires_at',
     count,
@@ -158,6 +170,23 @@ test.each([
   [
     'a page of types that an app never had',
     (app: number) => `${P}/apps/${idOf('prj', app)}/events?types=run.failed,run.waiting`,
+  ],
+  [
+    "a page of an app's feed, backwards",
+    (app: number) => `${P}/apps/${idOf('prj', app)}/events?order=desc&limit=10`,
+  ],
+  [
+    "a page of a rare type of an app's feed, backwards",
+    (app: number) => `${P}/apps/${idOf('prj', app)}/events?order=desc&types=checkpoint.created`,
+  ],
+  [
+    "a page of a thread's messages, newest first",
+    (app: number) => `${P}/apps/${idOf('prj', app)}/threads/${idOf('thr', app)}/messages?order=desc&limit=10`,
+  ],
+  [
+    "a page of a run's tools, newest first",
+    (app: number) =>
+      `${P}/apps/${idOf('prj', app)}/threads/${idOf('thr', app)}/runs/${idOf('run', app, 1)}/tools?order=desc&limit=10`,
   ],
   ["a page of a project's tasks", (app: number) => `/api/tasks?projectId=${idOf('prj', app)}&limit=10`],
   [

@@ -2,10 +2,11 @@
 import { Type } from 'typebox';
 import type { TSchema } from 'typebox';
 import { authorize } from '../http/authorize.ts';
-import { ApiError } from '../http/errors.ts';
+import { ApiError, invalid } from '../http/errors.ts';
 import type { Access, Reply } from '../http/operation.ts';
 import { Ok, Text } from '../http/schemas.ts';
-import { openPosition, requireRetained, sealPosition } from './cursor.ts';
+import { bindingOf, openPosition, requireRetained, sealPosition } from './cursor.ts';
+import type { Binding } from './cursor.ts';
 import { openFeed } from './feeds.ts';
 import type { Feed, FeedCall, FeedName } from './feeds.ts';
 import { matches } from './filter.ts';
@@ -48,7 +49,8 @@ async function readPage(call: FeedCall, feed: Feed, after: Position | null): Pro
   const { ctx, query } = call;
   const retentionSeconds = ctx.config.eventRetentionSeconds;
   const limit = (query.limit ?? DEFAULT_LIMIT) + 1;
-  const page = await readEvents(ctx.db, { filter: feed.filter, after, limit, retentionSeconds });
+  const { order } = query;
+  const page = await readEvents(ctx.db, { filter: feed.filter, after, order, limit, retentionSeconds });
   if (after) requireRetained(after, page.end, retentionSeconds);
   return page;
 }
@@ -56,11 +58,29 @@ async function readPage(call: FeedCall, feed: Feed, after: Position | null): Pro
 const accessEnded = () =>
   new ApiError('unauthorized', 'The access of this key or session ended while the request waited.');
 
+/** Answers a page of the log, read from its end towards its beginning if `order` is `desc`. */
+export function answerPage(call: FeedCall, name: FeedName): Promise<Reply> {
+  return call.query.order === 'desc' ? answerBackwards(call, name) : answerForwards(call, name);
+}
+
+/** Nothing is ever added behind a cursor of this order, so there is nothing to wait for. */
+async function answerBackwards(call: FeedCall, name: FeedName): Promise<Reply> {
+  const { ctx, query } = call;
+  if (query.waitSeconds !== undefined)
+    throw invalid({ path: '/query/waitSeconds', message: 'must be left out where order is desc' });
+  const feed = await openFeed(call, name);
+  const backwards = bindingOf(feed.filter, ctx.events.generation, 'desc');
+  const after = query.cursor === undefined ? null : openPosition(ctx.secretKey, backwards, query.cursor);
+  const page = await readPage(call, feed, after);
+  // An empty page ends where it began: the log's end would begin again.
+  return pageReply(call, feed, { ...page, end: after ?? page.end }, backwards);
+}
+
 /**
  * One page behind the cursor; with `waitSeconds` an empty one waits for the first event, or the service's
  * end.
  */
-export async function answerPage(call: FeedCall, name: FeedName): Promise<Reply> {
+async function answerForwards(call: FeedCall, name: FeedName): Promise<Reply> {
   const deadline = Date.now() + (call.query.waitSeconds ?? 0) * 1000;
   const watch = call.query.waitSeconds ? call.ctx.events.watch() : null;
   try {
@@ -77,7 +97,7 @@ export async function answerPage(call: FeedCall, name: FeedName): Promise<Reply>
             : openPosition(now.ctx.secretKey, feed.binding, now.query.cursor);
         const page = await readPage(now, feed, after);
         if (!watch || page.rows.length || Date.now() >= deadline || call.signal.aborted)
-          return pageReply(now, feed, page);
+          return pageReply(now, feed, page, feed.binding);
         await watch.first(
           (event) => matches(feed.filter, event),
           deadline,
@@ -102,7 +122,8 @@ async function rechecked(call: FeedCall): Promise<FeedCall> {
   return { ...call, principal };
 }
 
-function pageReply({ ctx, query }: FeedCall, feed: Feed, page: LogPage): Reply {
+/** `next` is what the page's cursor is bound to: that of an event is always one of the feed. */
+function pageReply({ ctx, query }: FeedCall, feed: Feed, page: LogPage, next: Binding): Reply {
   const shown = page.rows.slice(0, query.limit ?? DEFAULT_LIMIT);
   const last = shown.at(-1);
   return {
@@ -110,7 +131,7 @@ function pageReply({ ctx, query }: FeedCall, feed: Feed, page: LogPage): Reply {
     body: {
       ok: true,
       events: shown.map((event) => eventView(event, ctx.secretKey, feed.binding)),
-      nextCursor: sealPosition(ctx.secretKey, feed.binding, last ? positionOf(last) : page.end),
+      nextCursor: sealPosition(ctx.secretKey, next, last ? positionOf(last) : page.end),
       hasMore: page.rows.length > shown.length,
     },
   };

@@ -6,7 +6,7 @@
 import { ApiError } from '../http/errors.ts';
 import { invalidCursor, openCursor, scopeHash, sealCursor } from '../http/cursors.ts';
 import type { EventFilter } from './filter.ts';
-import type { Position } from './store.ts';
+import type { Order, Position } from './store.ts';
 
 /** What a cursor is bound to, as digests. */
 export interface Binding {
@@ -31,7 +31,8 @@ const cursorExpired = () =>
     'This cursor is older than the events that are kept, or than a restored backup. Capture a new head, reload what you show, and go on from there.',
   );
 
-export function bindingOf(filter: EventFilter, generation: number): Binding {
+/** A cursor of a page, an event, a head or a stream is `asc`; only a page read backwards gives `desc` ones. */
+export function bindingOf(filter: EventFilter, generation: number, order: Order = 'asc'): Binding {
   const isAllApps = filter.feed === 'platform' && filter.projectId === null;
   return {
     filter: scopeHash(
@@ -42,6 +43,7 @@ export function bindingOf(filter: EventFilter, generation: number): Binding {
       filter.threadId,
       filter.runId,
       filter.types && [...filter.types].sort(),
+      ...(order === 'asc' ? [] : [order]),
     ),
     scope: isAllApps && filter.projectIds !== null ? scopeHash([...filter.projectIds].sort()) : null,
     generation,

@@ -4,6 +4,7 @@ import type { TestServer } from '../service.fixture.ts';
 import { newId } from '../ids.ts';
 import { compile } from '../http/validate.ts';
 import { feedClient, feedsOf, framesOf, P, PATHS, query, typesOn } from './feeds.fixture.ts';
+import type { Fields, TestPage } from './feeds.fixture.ts';
 import { until } from './events.fixture.ts';
 import { DirectEvent, PlatformEvent } from './types.ts';
 
@@ -13,9 +14,8 @@ beforeAll(async () => {
 });
 afterAll(() => s?.close());
 
-const { createApp, createProject, rename, page, pageOf, head, refused, stream, account } = feedClient(
-  () => s,
-);
+const { createApp, createProject, rename, page, pageOf, head, refused, refusedCursor, stream, account } =
+  feedClient(() => s);
 
 describe('200: pages', () => {
   test('an app’s events in their envelope, the same on its feed’s both forms and on that of all apps', async () => {
@@ -107,6 +107,67 @@ describe('200: pages', () => {
     const quiet = Date.now();
     expect((await page(feed, { cursor: await head(feed), waitSeconds: 1 })).events).toEqual([]);
     expect(Date.now() - quiet).toBeGreaterThan(950);
+  });
+});
+
+describe('200: pages backwards', () => {
+  const backwards = async (feed: string, fields: Fields) => {
+    const pages: TestPage[] = [];
+    for (let cursor = ''; ;) {
+      const got = await page(feed, { ...fields, order: 'desc', ...(cursor && { cursor }) });
+      pages.push(got);
+      if (!got.hasMore) return pages;
+      cursor = got.nextCursor;
+    }
+  };
+
+  test('the pages of an app’s feed in turn, as their events are forwards', async () => {
+    const app = await createApp();
+    for (let i = 0; i < 4; i++) await rename(app);
+    for (const feed of feedsOf(app).slice(0, 2)) {
+      const { events } = await pageOf(feed, 5);
+      const pages = await backwards(feed, { limit: 2 });
+      expect(pages.map((one) => one.events)).toEqual([
+        [events[4], events[3]],
+        [events[2], events[1]],
+        [events[0]],
+      ]);
+      expect((await page(feed, { order: 'asc' })).events).toEqual(events);
+      expect((await page(feed, { cursor: pages[0]!.events[0]!.cursor })).events).toEqual([]);
+    }
+    const types = 'platform.app.created';
+    expect(
+      (await backwards(feedsOf(app)[0]!, { types })).flatMap((p) => p.events.map((e) => e.type)),
+    ).toEqual([types]);
+  });
+
+  test('a page that is read again is the same, whatever was published since; nothing is behind the oldest event', async () => {
+    const app = await createApp();
+    await rename(app);
+    const feed = `${P}/apps/${app}/events`;
+    await pageOf(feed, 2);
+    const [first, second] = await backwards(feed, { limit: 1 });
+    await rename(app);
+    await pageOf(feed, 3);
+    const again = { order: 'desc', limit: 1 };
+    expect(await page(feed, { ...again, cursor: first!.nextCursor })).toEqual(second);
+    const empty = await page(feed, { ...again, cursor: second!.nextCursor });
+    expect([empty.events, empty.hasMore, empty.nextCursor]).toEqual([[], false, second!.nextCursor]);
+    const none = await page(feed, { ...again, types: 'run.failed' });
+    expect((await page(feed, { ...again, types: 'run.failed', cursor: none.nextCursor })).events).toEqual([]);
+  });
+
+  test('the feed of all apps of a key, and the Direct one', async () => {
+    const [app, other] = [await createApp(), await createApp()];
+    const projectId = await createProject();
+    await pageOf('/api/events', 1, { projectId });
+    for (const one of [app, other]) await pageOf(`${P}/apps/${one}/events`, 1);
+    const limited = await account([app]);
+    const all = await page(`${P}/events`, { order: 'desc', limit: 10 }, limited.key);
+    expect(all.events.map((e) => e.appId)).toEqual([app]);
+    expect(
+      (await backwards('/api/events', { projectId })).flatMap((p) => p.events.map((e) => e.projectId)),
+    ).toEqual([projectId]);
   });
 });
 
@@ -217,6 +278,14 @@ describe('400', () => {
         await refused(`${feed}?limit=${limit}`, 400, 'invalid_request', { field: '/query/limit' });
       for (const wait of ['31', '-1', ''])
         await refused(`${feed}?waitSeconds=${wait}`, 400, 'invalid_request', { field: '/query/waitSeconds' });
+      for (const order of ['up', '', 'DESC'])
+        await refused(`${feed}?order=${order}`, 400, 'invalid_request', { field: '/query/order' });
+      for (const path of ['/head', '/stream'])
+        await refused(`${feed}${path}?order=desc`, 400, 'invalid_request', { field: '/query/order' });
+      for (const waitSeconds of [0, 1])
+        await refused(`${feed}?${query({ order: 'desc', waitSeconds })}`, 400, 'invalid_request', {
+          field: '/query/waitSeconds',
+        });
     }
   });
 
@@ -233,6 +302,19 @@ describe('400', () => {
         expect([res.status, res.body.error.code]).toEqual([400, 'invalid_cursor']);
       }
     }
+  });
+});
+
+describe('400: an order’s cursor', () => {
+  test('is none of the other order, and none of a stream', async () => {
+    const app = await createApp();
+    const feed = `${P}/apps/${app}/events`;
+    const forwards = (await pageOf(feed, 1)).nextCursor;
+    const cursor = (await page(feed, { order: 'desc' })).nextCursor;
+    for (const one of [forwards, await head(feed)])
+      await refused(`${feed}?${query({ order: 'desc', cursor: one })}`, 400, 'invalid_cursor');
+    await refused(`${feed}?${query({ order: 'asc', cursor })}`, 400, 'invalid_cursor');
+    await refusedCursor(feed, cursor);
   });
 });
 

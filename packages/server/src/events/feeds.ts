@@ -8,7 +8,7 @@ import type { Db } from '../db/database.ts';
 import { seesProject } from '../http/principal.ts';
 import { invalid, notFound } from '../http/errors.ts';
 import type { Call } from '../http/operation.ts';
-import { Body, IdInput } from '../http/schemas.ts';
+import { Body, IdInput, ORDER } from '../http/schemas.ts';
 import { loadProject } from '../projects/index.ts';
 import { bindingOf } from './cursor.ts';
 import type { Binding } from './cursor.ts';
@@ -60,7 +60,7 @@ const WAIT = {
 };
 
 const queries = <P extends TProperties>(own: P) => ({
-  list: Body({ ...own, ...FILTERS, ...CURSOR, ...LIMIT, ...WAIT }),
+  list: Body({ ...own, ...FILTERS, ...CURSOR, ...LIMIT, ...WAIT, ...ORDER }),
   // One query serves all three: head and streams ignore the parameters that mean nothing to them.
   head: Body({ ...own, ...FILTERS, ...CURSOR, ...LIMIT }),
   stream: Body({ ...own, ...FILTERS, ...CURSOR, ...LIMIT }),
@@ -68,7 +68,7 @@ const queries = <P extends TProperties>(own: P) => ({
 export const PLATFORM_QUERY = queries({});
 export const DIRECT_QUERY = queries(PROJECT);
 
-/** The query of any feed's operation. */
+/** The query of any feed's operation; head and streams have no `order` and no `waitSeconds`. */
 type FeedQuery = Static<(typeof DIRECT_QUERY)['list']>;
 export type FeedCall = Call<FeedQuery>;
 

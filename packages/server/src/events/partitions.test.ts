@@ -82,14 +82,16 @@ test('with a short retention rows go by their time, a little after their cursors
   expect(await kept()).toEqual([2, 3]);
 });
 
-test('a reader without a cursor starts at the oldest event that is not past the retention, also before it is deleted', async () => {
+test('a reader without a cursor starts at the oldest event that is not past the retention, also before it is deleted; one backwards ends there', async () => {
   await old(1, 12);
   await old(2, 1);
   const filter = { ...log.filter(), orgId: 'org', feed: 'direct' as const, projectId: null };
-  const seenBehind = async (after: Position | null) => {
-    const page = await readEvents(log.ctx.db, { filter, after, limit: 10, retentionSeconds: 5 });
+  const seenBehind = async (after: Position | null, order: 'asc' | 'desc' = 'asc') => {
+    const page = await readEvents(log.ctx.db, { filter, after, order, limit: 10, retentionSeconds: 5 });
     return page.rows.map((row) => row.sequence);
   };
   expect(await seenBehind(null)).toEqual([2]);
   expect(await seenBehind({ sequence: 0, time: Date.now() - 60_000 })).toEqual([1, 2]);
+  expect(await seenBehind(null, 'desc')).toEqual([2]);
+  expect(await seenBehind({ sequence: 3, time: Date.now() }, 'desc')).toEqual([2]);
 });

@@ -4,7 +4,7 @@
  * clock from the same snapshot as its rows.
  */
 import { CompiledQuery, sql } from 'kysely';
-import type { Insertable } from 'kysely';
+import type { Insertable, RawBuilder } from 'kysely';
 import type { Client } from 'pg';
 import type { Db } from '../db/database.ts';
 import { countChanged } from '../db/purge.ts';
@@ -48,27 +48,36 @@ function pageOf(rows: Joined[]): LogPage {
   };
 }
 
+export type Order = 'asc' | 'desc';
+
 interface LogQuery {
   filter: EventFilter;
-  /** Null: from the oldest retained event on. */
+  /** Null: from the oldest retained event on; backwards from the newest one. */
   after: Position | null;
+  /** asc when left out. */
+  order?: Order;
   limit: number;
   retentionSeconds: number;
 }
 
-/** At most `limit` events of the filter behind `after`. */
-export async function readEvents(
-  db: Db,
-  { filter, after, limit, retentionSeconds }: LogQuery,
-): Promise<LogPage> {
-  const from = after
+/** The part of the log behind `after` in this order. Publishing times never go back along the sequence. */
+function behind({ after, order = 'asc', retentionSeconds }: LogQuery): RawBuilder<unknown> {
+  const isRetained = sql`published_at > now() - ${retentionSeconds} * interval '1 second'`;
+  if (!after) return isRetained;
+  return order === 'asc'
     ? sql`sequence > ${after.sequence} and published_at >= ${new Date(after.time - PRUNE_SLACK_MS)}`
-    : sql`published_at > now() - ${retentionSeconds} * interval '1 second'`;
+    : sql`sequence < ${after.sequence} and published_at <= ${new Date(after.time)} and ${isRetained}`;
+}
+
+/** At most `limit` events of the filter behind `after`. */
+export async function readEvents(db: Db, query: LogQuery): Promise<LogPage> {
+  const { filter, order = 'asc', limit } = query;
+  const from = behind(query);
   const found = parts(filter).map((part) => sql`(select * from events where ${part} and ${from})`);
   const { rows } = await sql<Joined>`
     select s.last_sequence as end_sequence, clock_timestamp() as now, e.*
     from log_state s left join lateral (
-      select * from (${sql.join(found, sql` union all `)}) as found order by sequence limit ${limit}
+      select * from (${sql.join(found, sql` union all `)}) as found order by sequence ${sql.raw(order)} limit ${limit}
     ) e on true`.execute(db);
   return pageOf(rows);
 }

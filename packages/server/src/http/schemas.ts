@@ -89,6 +89,13 @@ export const ListQuery = <P extends TProperties>(filters: P = {} as P) =>
     ...filters,
   });
 
+/** `?order=` of lists whose own order is the oldest first; a cursor holds for its order. */
+export const ORDER = {
+  order: Type.Optional(
+    Enum(['asc', 'desc'], { description: 'asc (when left out): oldest first; desc: newest first.' }),
+  ),
+};
+
 export const WaitQuery = Body({
   waitSeconds: Type.Optional(
     Type.Integer({

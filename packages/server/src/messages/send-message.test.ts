@@ -13,6 +13,31 @@ afterAll(async () => {
   await s?.close();
 });
 
+describe('the list', () => {
+  test('is oldest first or newest first, page by page; a cursor holds for its order', async () => {
+    const b = await newBench(s);
+    for (let i = 0; i < 2; i++) await b.work('Nothing to do.');
+    const at = `${b.at}/messages`;
+    const paged = async (query: string) => {
+      const first = await ok(s.call('GET', `${at}?limit=3${query}`));
+      const rest = await ok(s.call('GET', `${at}?limit=3${query}&cursor=${first.nextCursor}`));
+      expect([first.hasMore, rest.hasMore, rest.nextCursor]).toEqual([true, false, null]);
+      return [...first.messages, ...rest.messages].map((m: { sequence: number }) => m.sequence);
+    };
+    expect(await paged('')).toEqual([1, 2, 3, 4]);
+    expect(await paged('&order=asc')).toEqual([1, 2, 3, 4]);
+    expect(await paged('&order=desc')).toEqual([4, 3, 2, 1]);
+    const cursorOf = async (query: string) =>
+      (await ok(s.call('GET', `${at}?limit=1${query}`))).nextCursor as string;
+    const [asc, desc] = [await cursorOf(''), await cursorOf('&order=desc')];
+    expect((await s.call('GET', `${at}?order=asc&cursor=${asc}`)).status).toBe(200);
+    for (const query of [`order=desc&cursor=${asc}`, `cursor=${desc}`, `order=asc&cursor=${desc}`])
+      expect(await refusal(s.call('GET', `${at}?${query}`))).toBe('400 invalid_cursor');
+    for (const order of ['up', '', 'DESC'])
+      expect((await s.call('GET', `${at}?order=${order}`)).body.error.fields[0].path).toBe('/query/order');
+  });
+});
+
 describe('201', () => {
   test('saves the message, queues its run and publishes both in one', async () => {
     const b = await newBench(s);

@@ -1,19 +1,20 @@
 import { page } from '../http/cursors.ts';
 import { notFound } from '../http/errors.ts';
 import { read } from '../http/operation.ts';
-import { ListQuery, Page } from '../http/schemas.ts';
+import { ListQuery, ORDER, Page } from '../http/schemas.ts';
 import { loadThread } from '../threads/index.ts';
 import { Tool } from './schemas.ts';
 import { toolView } from './view.ts';
 
 export const listTools = read({
   name: 'runs.listTools',
-  summary: "List a run's tool calls, newest first",
+  summary: "List a run's tool calls, oldest first or newest first",
   access: { permissions: ['thread:read'] },
-  query: ListQuery(),
+  query: ListQuery(ORDER),
   responses: { 200: Page('tools', Tool) },
   async handle(call) {
     const { ctx, query } = call;
+    const { order = 'asc' } = query;
     const { thread } = await loadThread(ctx.db, call);
     const run = await ctx.db
       .selectFrom('runs')
@@ -23,15 +24,15 @@ export const listTools = read({
       .executeTakeFirst();
     if (!run) throw notFound('run');
     const { rows, ...rest } = await page(
-      { secretKey: ctx.secretKey, query, scope: ['tools', run.id] },
+      { secretKey: ctx.secretKey, query, scope: ['tools', run.id, order] },
       (after, limit) => {
         const list = ctx.db
           .selectFrom('tools')
           .selectAll()
           .where('run_id', '=', run.id)
-          .orderBy('id', 'desc')
+          .orderBy('id', order)
           .limit(limit);
-        return (after === null ? list : list.where('id', '<', after)).execute();
+        return (after === null ? list : list.where('id', order === 'asc' ? '>' : '<', after)).execute();
       },
       (t) => t.id,
     );

@@ -371,7 +371,7 @@ describe('approvals', () => {
     ]);
     expect(
       (await toolsOf(b, run.id)).map((t: { name: string; status: string }) => `${t.name} ${t.status}`),
-    ).toEqual(['bash completed', 'write failed']);
+    ).toEqual(['write failed', 'bash completed']);
   });
 });
 

@@ -73,6 +73,30 @@ describe('a completed run', () => {
     });
   });
 
+  test('lists its tool calls in the order of their start, or the newest first; a cursor holds for its order', async () => {
+    const b = await newBench(s);
+    const run = await b.work([1, 2, 3].map((n) => sh(`true ${n}`)).join('\n'));
+    const at = `${b.at}/runs/${run.id}/tools`;
+    const listed = async (query: string) => {
+      const { tools, nextCursor } = await ok(s.call('GET', `${at}?${query}`));
+      const commands = tools.map((tool: { input: { command: string } }) => tool.input.command);
+      return { commands, cursor: nextCursor as string };
+    };
+    const all = [1, 2, 3].map((n) => `true ${n}\n`);
+    for (const [order, wanted] of [
+      ['', all],
+      ['&order=asc', all],
+      ['&order=desc', all.toReversed()],
+    ] as const) {
+      const { commands, cursor } = await listed(`limit=2${order}`);
+      expect([...commands, ...(await listed(`limit=2${order}&cursor=${cursor}`)).commands]).toEqual(wanted);
+      const other = order === '&order=desc' ? '' : '&order=desc';
+      expect(await refusal(s.call('GET', `${at}?limit=2${other}&cursor=${cursor}`))).toBe(
+        '400 invalid_cursor',
+      );
+    }
+  });
+
   test('line and paragraph separators are text like any other: in the message, the command, the files and the reply', async () => {
     const b = await newBench(s);
     const text = 'a\u2028b\u2029c';
