@@ -8,6 +8,8 @@ import { appendLog } from './store.ts';
 import type { Build } from './store.ts';
 
 const EVERY_MS = 500;
+/** A reader of a part reads whole pieces; an entry of the journal is never cut. */
+const PIECE_BYTES = 64 * 1024;
 const MARK = '\n[The rest of the output was cut off.]\n';
 
 /** The first `bytes` bytes of a text in UTF-8, or a few less: no character is cut. */
@@ -27,9 +29,8 @@ export class BuildLog {
   #isTruncated: boolean;
   /** Whether the last piece ended in the middle of a line; unknown after a change of workers. */
   #isInLine = false;
-  /** Pieces that are not stored yet; the last of them is the journal's entry `#through`. */
-  #pending: string[] = [];
-  #through = -1;
+  /** Pieces that are not stored yet, each with the last of the journal's entries in it. */
+  #pending: { through: number; text: string; bytes: number }[] = [];
   #timer: NodeJS.Timeout | undefined;
   #storing = Promise.resolve();
   #fault: unknown;
@@ -58,9 +59,12 @@ export class BuildLog {
       piece = firstBytes(piece, left) + MARK;
       this.#isTruncated = true;
     }
-    this.#byteSize += Buffer.byteLength(piece);
-    this.#pending.push(piece);
-    this.#through = offset;
+    const bytes = Buffer.byteLength(piece);
+    this.#byteSize += bytes;
+    const last = this.#pending.at(-1);
+    if (last && last.bytes + bytes <= PIECE_BYTES)
+      Object.assign(last, { through: offset, text: last.text + piece, bytes: last.bytes + bytes });
+    else this.#pending.push({ through: offset, text: piece, bytes });
     this.#timer ??= setTimeout(() => void this.#storeNext(), EVERY_MS);
   }
 
@@ -90,19 +94,19 @@ export class BuildLog {
 
   async #store(): Promise<void> {
     if (this.#fault || !this.#pending.length) return;
-    const piece = {
+    const pieces = this.#pending.map(({ through, text }) => ({
       org_id: this.#build.org_id,
       build_id: this.#build.id,
-      journal_offset: this.#through,
-      content: this.#pending.join(''),
-    };
+      journal_offset: through,
+      content: text,
+    }));
     const size = { byteSize: this.#byteSize, isTruncated: this.#isTruncated };
     this.#pending = [];
     await transaction(this.#ctx, async (tx) => {
       await this.#job.fence(tx);
-      await appendLog(tx, piece, size);
+      await appendLog(tx, pieces, size);
     });
     // Frees memory of the runner; nothing depends on it.
-    await this.#ctx.runner.ack(piece.build_id, piece.journal_offset).catch(() => {});
+    await this.#ctx.runner.ack(this.#build.id, pieces.at(-1)!.journal_offset).catch(() => {});
   }
 }

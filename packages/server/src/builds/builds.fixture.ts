@@ -49,7 +49,8 @@ export async function newBench(server: TestServer, files?: Files) {
       expect(['ready', 'failed']).toContain(build.status);
       return build;
     },
-    logs: async (id: string) => (await server.call('GET', `${app.url}/builds/${id}/logs`)).body.logs,
+    logs: async (id: string, query = '') =>
+      (await server.call('GET', `${app.url}/builds/${id}/logs${query}`)).body.logs,
     started: (id: string) =>
       until(
         async () => (await server.call('GET', `${app.url}/builds/${id}`)).body.build.status === 'building',

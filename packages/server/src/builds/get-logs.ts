@@ -1,9 +1,12 @@
+import Type from 'typebox';
 import { exampleOf } from '../http/example.ts';
 import { read } from '../http/operation.ts';
-import { Ok } from '../http/schemas.ts';
+import { Body, Ok } from '../http/schemas.ts';
+import { waitFor } from '../http/wait-for.ts';
 import { loadBuild } from './policy.ts';
-import { Logs } from './schemas.ts';
-import { readLog } from './store.ts';
+import { readLog } from './read-log.ts';
+import { Logs, LOG_PAGE_BYTES } from './schemas.ts';
+import { isEnded } from './state.ts';
 
 /** Whether the caller asks for text before JSON. */
 function prefersText(accept: string | undefined): boolean {
@@ -12,12 +15,32 @@ function prefersText(accept: string | undefined): boolean {
   return text >= 0 && (json < 0 || text < json);
 }
 
+const Query = Body({
+  offset: Type.Optional(
+    Type.Integer({
+      minimum: 0,
+      maximum: Number.MAX_SAFE_INTEGER,
+      description:
+        'The text from this byte on, at most 256 KiB, cut between characters; begin at 0 and go on at `nextOffset`. When left out, the whole log.',
+    }),
+  ),
+  waitSeconds: Type.Optional(
+    Type.Integer({
+      minimum: 0,
+      maximum: 30,
+      description:
+        'Answer when the log has text behind `offset`, when the build has ended, or after this many seconds.',
+    }),
+  ),
+});
+
 export const getLogs = read({
   name: 'builds.getLogs',
   summary: "Read what a build's command printed",
   description:
-    'Both streams in order of arrival, even while the build is in progress; the first 2 MiB. `Accept: text/plain` returns only the text.',
+    'Both streams in order of arrival, even while the build is in progress; the first 2 MiB. With `offset` in parts, which a reader follows while the build is in progress. `Accept: text/plain` returns only the text.',
   access: { permissions: ['thread:read'] },
+  query: Query,
   responses: {
     200: {
       content: {
@@ -27,14 +50,23 @@ export const getLogs = read({
     },
   },
   async handle(call) {
-    const { db } = call.ctx;
-    const { build } = await loadBuild(db, call);
-    const text = await readLog(db, build.id);
+    const { ctx, params, query, signal } = call;
+    const { build } = await waitFor(
+      {
+        bus: ctx.bus,
+        on: { channel: 'resources', id: params.buildId! },
+        waitSeconds: query.waitSeconds,
+        signal,
+      },
+      () => loadBuild(ctx.db, call),
+      (found) => found.build.logs_byte_size > (query.offset ?? 0) || isEnded(found.build),
+    );
+    const limit = query.offset === undefined ? Infinity : LOG_PAGE_BYTES;
+    const { text, nextOffset } = await readLog(ctx.db, build, query.offset, limit);
     if (prefersText(call.headers.accept))
       return { status: 200, stream: text, headers: { 'content-type': 'text/plain; charset=utf-8' } };
-    return {
-      status: 200,
-      body: { ok: true, logs: { text, byteSize: Buffer.byteLength(text), truncated: build.logs_truncated } },
-    };
+    const { logs_byte_size: byteSize, logs_truncated: truncated } = build;
+    const ended = isEnded(build) && nextOffset >= byteSize;
+    return { status: 200, body: { ok: true, logs: { text, byteSize, truncated, nextOffset, ended } } };
   },
 });

@@ -11,7 +11,8 @@ import { passCancelOn } from '../runner/pass-cancel-on.ts';
 import { logRefusal, refusalWarning, sandboxOf } from '../settings/index.ts';
 import { putSourceFiles } from '../workspaces/index.ts';
 import { BuildLog } from './build-log.ts';
-import { isCancelRequested, readLog } from './store.ts';
+import { readLog } from './read-log.ts';
+import { isCancelRequested } from './store.ts';
 import type { Build } from './store.ts';
 
 /**
@@ -79,7 +80,7 @@ async function storeOutput(ctx: Context, job: Job, build: Build): Promise<Run> {
   const stopReading = new AbortController();
   const log = new BuildLog(ctx, job, build, () => stopReading.abort());
   const tail = new OutputTail();
-  if (build.logs_byte_size > 0) tail.add(await readLog(ctx.db, build.id));
+  if (build.logs_byte_size > 0) tail.add((await readLog(ctx.db, build)).text);
   try {
     const followed = await followTask(ctx, build.id, {
       from: build.journal_offset + 1,

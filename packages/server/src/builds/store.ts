@@ -216,32 +216,42 @@ export async function storeOutcome(
     .execute();
 }
 
-/** Adds a piece to a build's log; `log` is the size of the whole log with it. */
+/** Adds pieces to a build's log; `log` is the size of the whole log with them. Wakes those who follow it. */
 export async function appendLog(
   tx: Tx,
-  piece: BuildLogsTable,
+  pieces: BuildLogsTable[],
   log: { byteSize: number; isTruncated: boolean },
 ): Promise<void> {
-  await tx.db.insertInto('build_logs').values(piece).execute();
+  const last = pieces.at(-1)!;
+  await tx.db.insertInto('build_logs').values(pieces).execute();
   await tx.db
     .updateTable('builds')
     .set({
-      journal_offset: piece.journal_offset,
+      journal_offset: last.journal_offset,
       logs_byte_size: log.byteSize,
       logs_truncated: log.isTruncated,
     })
-    .where('id', '=', piece.build_id)
+    .where('id', '=', last.build_id)
     .execute();
+  tx.wake('resources', last.build_id);
 }
 
-export async function readLog(db: Db, buildId: string): Promise<string> {
-  const pieces = await db
-    .selectFrom('build_logs')
-    .select('content')
-    .where('build_id', '=', buildId)
-    .orderBy('journal_offset')
-    .execute();
-  return pieces.map(({ content }) => content).join('');
+/**
+ * The pieces of a build's log that have bytes from `from` up to `to`, in order, each with its place. Of all others only
+ * the size is read: PostgreSQL has that without their text.
+ */
+export async function findLogPieces(
+  db: Db,
+  buildId: string,
+  from: number,
+  to: number,
+): Promise<{ content: string; offset: number }[]> {
+  const { rows } = await sql<{ content: string; offset: number }>`
+    select content, ends - bytes as offset from (
+      select content, octet_length(content) as bytes, sum(octet_length(content)) over (order by journal_offset) as ends
+      from build_logs where build_id = ${buildId}
+    ) as pieces where ends > ${from} and ends - bytes < ${to} order by ends`.execute(db);
+  return rows;
 }
 
 /** Builds of deleted projects, with their logs. */

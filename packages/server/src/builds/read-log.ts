@@ -1,0 +1,27 @@
+import type { Db } from '../db/database.ts';
+import { findLogPieces } from './store.ts';
+import type { Build } from './store.ts';
+
+/** Whether a character of UTF-8 begins before this place and ends behind it. */
+const isInCharacter = (bytes: Buffer, at: number) => ((bytes[at] ?? 0) & 0xc0) === 0x80;
+
+/**
+ * A build's log from a place on, in bytes, at most `limit` of them, as far as `build` knows it. No character is cut: one
+ * that begins before `offset` or ends behind the limit is left out. `nextOffset` is where the text ends.
+ */
+export async function readLog(
+  db: Db,
+  build: Pick<Build, 'id' | 'logs_byte_size'>,
+  offset = 0,
+  limit = Infinity,
+): Promise<{ text: string; nextOffset: number }> {
+  const end = Math.min(build.logs_byte_size, offset + limit);
+  const pieces = offset < end ? await findLogPieces(db, build.id, offset, end) : [];
+  if (pieces.length === 0) return { text: '', nextOffset: offset };
+  const bytes = Buffer.concat(pieces.map(({ content }) => Buffer.from(content)));
+  const start = pieces[0]!.offset;
+  let [from, to] = [offset - start, Math.min(end - start, bytes.length)];
+  while (isInCharacter(bytes, from)) from++;
+  while (to > from && isInCharacter(bytes, to)) to--;
+  return { text: bytes.toString('utf8', from, to), nextOffset: start + to };
+}
