@@ -57,6 +57,7 @@ const SAMPLES: Record<string, Sample> = {
   'threads.exportThread': NOTHING,
   'messages.sendMessage': { body: () => ({ content: 'c' }) },
   'messages.listMessages': NOTHING,
+  'messages.getAttachment': NOTHING,
   'runs.listRuns': NOTHING,
   'runs.getRun': NOTHING,
   'runs.listTools': NOTHING,
@@ -219,6 +220,7 @@ const MISSING: Record<string, string> = {
   projectId: 'project',
   sourceId: 'source',
   threadId: 'thread',
+  messageId: 'attachment',
   runId: 'run',
   checkpointId: 'checkpoint',
   approvalId: 'approval',
@@ -301,7 +303,11 @@ async function party(): Promise<Party> {
   });
   const checkpointId = (await s.call('GET', `${p}/threads/${threadId}/checkpoints`, undefined, { key })).body
     .checkpoints[0].id as string;
-  const runId = (await post(`${p}/threads/${threadId}/messages`, { content: 'hi' })).body.run.id as string;
+  const sent = await post(`${p}/threads/${threadId}/messages`, {
+    content: 'hi',
+    attachments: [{ mediaType: 'text/plain', data: 'b3Vycw==' }],
+  });
+  const [messageId, runId] = [sent.body.message.id as string, sent.body.run.id as string];
   const idem = randomUUID();
   const applyId = (
     await post(`${p}/threads/${applied}/apply`, { expectedSourceId: sourceId, clientOperationId: idem }, idem)
@@ -354,6 +360,7 @@ async function party(): Promise<Party> {
       sourceId,
       threadId,
       checkpointId,
+      messageId,
       runId,
       applyId,
       buildId,
@@ -447,7 +454,7 @@ async function openApproval(orgId: string, threadId: string, runId: string): Pro
 }
 
 /** What is no id of ours. */
-const NAMED: Record<string, string> = { provider: 'openai', number: '1' };
+const NAMED: Record<string, string> = { provider: 'openai', number: '1', index: '0' };
 const absent = (): Ids =>
   Object.fromEntries(
     Object.entries(PARAM_PREFIX).map(([name, prefix]) => [

@@ -16,6 +16,7 @@ export const CODES = {
   source_not_found: 404,
   file_not_found: 404,
   thread_not_found: 404,
+  attachment_not_found: 404,
   run_not_found: 404,
   apply_not_found: 404,
   build_not_found: 404,
@@ -147,6 +148,7 @@ export const notFound = (
     | 'source'
     | 'file'
     | 'thread'
+    | 'attachment'
     | 'run'
     | 'apply'
     | 'build'

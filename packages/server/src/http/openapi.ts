@@ -87,8 +87,9 @@ function permissionText(access: Access): string {
   return `Permission: ${access.permissions.map((p) => `\`${p}\``).join(' and ')}.`;
 }
 
+const PATH_EXAMPLES: Record<string, string> = { provider: 'openai', index: '0' };
 const pathExample = (name: string) =>
-  PARAM_PREFIX[name] ? `${PARAM_PREFIX[name]}_${EXAMPLE_ID}` : name === 'provider' ? 'openai' : EXAMPLE_ID;
+  PARAM_PREFIX[name] ? `${PARAM_PREFIX[name]}_${EXAMPLE_ID}` : (PATH_EXAMPLES[name] ?? EXAMPLE_ID);
 
 const isWrite = ({ kind }: Operation) => kind === 'write' || kind === 'claimed';
 const domainOf = ({ name }: Operation) => name.split('.')[0]!;

@@ -6,6 +6,7 @@ export const PARAM_PREFIX: Record<string, IdPrefix> = {
   projectId: 'prj',
   sourceId: 'src',
   threadId: 'thr',
+  messageId: 'msg',
   runId: 'run',
   checkpointId: 'chk',
   approvalId: 'apr',

@@ -1,4 +1,4 @@
-import type { MessageRow, RunRow } from '../db/schema.ts';
+import type { RunRow } from '../db/schema.ts';
 import { json } from '../db/schema.ts';
 import { appendEvent } from '../db/transaction.ts';
 import type { Tx } from '../db/transaction.ts';
@@ -6,6 +6,7 @@ import { newId } from '../ids.ts';
 import { scopeOf } from '../projects/index.ts';
 import { nextMessageSequence } from '../threads/index.ts';
 import type { LoadedThread } from '../threads/index.ts';
+import type { ShownMessage } from './schemas.ts';
 import { assignRun, insertUserMessage, joinRun } from './store.ts';
 
 interface NewMessage {
@@ -27,7 +28,7 @@ export async function acceptMessage(
   tx: Tx,
   { thread, project }: LoadedThread,
   { content, clientMessageId, attachments, joins, startRun }: NewMessage,
-): Promise<{ message: MessageRow; run: RunRow; thread: { latest_user_message_at: Date } }> {
+): Promise<{ message: ShownMessage; run: RunRow; thread: { latest_user_message_at: Date } }> {
   const id = newId('msg');
   const sequence = await nextMessageSequence(tx, thread.id);
   const saved = await insertUserMessage(tx, {
@@ -41,7 +42,13 @@ export async function acceptMessage(
   });
   appendEvent(tx, { ...scopeOf(project), threadId: thread.id }, 'message.persisted', { id, role: 'user' });
   const run = joins ?? (await startRun(id));
-  const message = joins ? await joinRun(tx, id, joins.id) : await assignRun(tx, id, run.id);
+  const row = joins ? await joinRun(tx, id, joins.id) : await assignRun(tx, id, run.id);
   if (joins) tx.wake('control', thread.id);
+  const message = { ...row, attachment_sizes: attachments?.map(sizeOf) ?? null };
   return { message, run, thread: { latest_user_message_at: saved.created_at } };
 }
+
+const sizeOf = ({ mediaType, data }: { mediaType: string; data: string }) => ({
+  mediaType,
+  byteSize: Buffer.byteLength(data, 'base64'),
+});

@@ -1,6 +1,15 @@
 export { acceptMessage } from './accept-message.ts';
 export { recordSystemMessage } from './record-system-message.ts';
-export { ClientMessageId, Content, Message, MESSAGE_COLUMNS, messageView, ModelId } from './schemas.ts';
+export {
+  attachmentSizes,
+  ClientMessageId,
+  Content,
+  Message,
+  MESSAGE_COLUMNS,
+  messageView,
+  ModelId,
+} from './schemas.ts';
+export type { ShownMessage } from './schemas.ts';
 export {
   assignRun,
   insertReply,

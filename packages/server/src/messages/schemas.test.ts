@@ -14,6 +14,7 @@ test("an agent's reply may be longer than what a caller may send", () => {
     content,
     sequence: 2,
     client_message_id: null,
+    attachment_sizes: null,
     created_at: new Date(),
   });
   expect(compile(Message, 'body')(shown)).toEqual([]);

@@ -140,11 +140,14 @@ describe('201', () => {
     expect((await b.thread()).participantUserIds).toEqual([user.id]);
   });
 
-  test('up to ten attachments, which no list carries', async () => {
+  test('up to ten attachments, of which answers show type and size', async () => {
     const b = await newBench(s);
     const attachment = { mediaType: 'image/png', data: 'iVBORw0KGgo=' };
-    await b.send('Look.', { attachments: Array.from({ length: 10 }, () => attachment) });
-    expect(Object.keys((await b.list('messages'))[0])).not.toContain('attachments');
+    const { message } = await b.send('Look.', { attachments: Array.from({ length: 10 }, () => attachment) });
+    expect(message.attachments).toEqual(
+      Array.from({ length: 10 }, (_, index) => ({ index, mediaType: 'image/png', byteSize: 8 })),
+    );
+    expect((await b.list('messages'))[0]).toEqual(message);
     expect(
       await refusal(
         s.call('POST', `${b.at}/messages`, {

@@ -6,6 +6,8 @@ import { countChanged } from '../db/purge.ts';
 import type { Purge } from '../db/purge.ts';
 import type { MessageRow, MessagesTable } from '../db/schema.ts';
 import type { Tx } from '../db/transaction.ts';
+import { MESSAGE_COLUMNS } from './schemas.ts';
+import type { MessageColumns } from './schemas.ts';
 import { deliveryChange } from './state.ts';
 
 /** Messages whose agent does not have them yet. */
@@ -14,11 +16,11 @@ const sentMessages = sql<boolean>`messages.steering = ${sql.lit(deliveryChange('
 export async function insertUserMessage(
   tx: Tx,
   message: Omit<Insertable<MessagesTable>, 'role'>,
-): Promise<MessageRow> {
+): Promise<{ created_at: Date }> {
   return tx.db
     .insertInto('messages')
     .values({ ...message, role: 'user' })
-    .returningAll()
+    .returning('created_at')
     .executeTakeFirstOrThrow();
 }
 
@@ -40,22 +42,22 @@ export async function insertSystemMessage(
 }
 
 /** Notes the run that a new message starts. */
-export async function assignRun(tx: Tx, messageId: string, runId: string): Promise<MessageRow> {
+export async function assignRun(tx: Tx, messageId: string, runId: string): Promise<MessageColumns> {
   return tx.db
     .updateTable('messages')
     .set({ run_id: runId })
     .where('id', '=', messageId)
-    .returningAll()
+    .returning(MESSAGE_COLUMNS)
     .executeTakeFirstOrThrow();
 }
 
 /** Notes the active run that a new message joins; its agent is given the message. */
-export async function joinRun(tx: Tx, messageId: string, runId: string): Promise<MessageRow> {
+export async function joinRun(tx: Tx, messageId: string, runId: string): Promise<MessageColumns> {
   return tx.db
     .updateTable('messages')
     .set({ run_id: runId, steering: deliveryChange('join').to })
     .where('id', '=', messageId)
-    .returningAll()
+    .returning(MESSAGE_COLUMNS)
     .executeTakeFirstOrThrow();
 }
 
@@ -99,6 +101,23 @@ export async function messagesToDeliver(
     .where(sentMessages)
     .orderBy('sequence')
     .execute();
+}
+
+/** One attachment of a message; undefined where the message has none at this place. */
+export async function findAttachment(
+  db: Db,
+  { threadId, messageId, index }: { threadId: string; messageId: string; index: number },
+): Promise<{ mediaType: string; data: string } | undefined> {
+  return db
+    .selectFrom('messages')
+    .select([
+      sql<string>`attachments -> ${index}::int ->> 'mediaType'`.as('mediaType'),
+      sql<string>`attachments -> ${index}::int ->> 'data'`.as('data'),
+    ])
+    .where('id', '=', messageId)
+    .where('thread_id', '=', threadId)
+    .where(sql<boolean>`${index}::int < jsonb_array_length(attachments)`)
+    .executeTakeFirst();
 }
 
 /** Messages of deleted threads, with their attachments. */

@@ -1,7 +1,8 @@
 import type { Context } from '../context.ts';
-import type { MessageRow, ProjectRow, RunRow, ThreadRow } from '../db/schema.ts';
+import type { ProjectRow, RunRow, ThreadRow } from '../db/schema.ts';
 import type { Tx } from '../db/transaction.ts';
 import { acceptMessage } from '../messages/index.ts';
+import type { ShownMessage } from '../messages/index.ts';
 import { requireWorker } from '../processes/index.ts';
 import { effectiveSettings } from '../settings/index.ts';
 import { startThread, writeThread } from '../threads/index.ts';
@@ -16,7 +17,7 @@ interface Input extends Omit<NewThread, 'spendLimitMicros'> {
 
 interface Begun {
   thread: ThreadRow;
-  first?: { message: MessageRow; run: RunRow };
+  first?: { message: ShownMessage; run: RunRow };
 }
 
 /**

@@ -2,7 +2,7 @@ import { sql } from 'kysely';
 import type { RawBuilder } from 'kysely';
 import Type from 'typebox';
 import { Checkpoint, checkpointView } from '../checkpoints/index.ts';
-import type { CheckpointRow, MessageRow, RunRow, ToolRow } from '../db/schema.ts';
+import type { CheckpointRow, RunRow, ToolRow } from '../db/schema.ts';
 import type { Tx } from '../db/transaction.ts';
 import { exampleOf } from '../http/example.ts';
 import { read } from '../http/operation.ts';
@@ -10,7 +10,8 @@ import type { Call } from '../http/operation.ts';
 import { Places } from '../http/places.ts';
 import { Body, Enum, Ok } from '../http/schemas.ts';
 import { spool } from '../http/spool.ts';
-import { Message, MESSAGE_COLUMNS, messageView } from '../messages/index.ts';
+import { attachmentSizes, Message, MESSAGE_COLUMNS, messageView } from '../messages/index.ts';
+import type { ShownMessage } from '../messages/index.ts';
 import { oldestFirst, PullRequest, pullRequestView } from '../pull-requests/index.ts';
 import { Run, runView, Tool, toolView } from '../runs/index.ts';
 import { loadThread } from './policy.ts';
@@ -122,11 +123,13 @@ async function* markdownOf(db: Snapshot, threadId: string): Texts {
 const inLine = (text: string) => text.replace(/[\p{Cc}\u2028\u2029]+/gu, ' ').trim();
 
 const messagesOf = (db: Snapshot, threadId: string) =>
-  inPages<MessageRow>(
+  inPages<ShownMessage>(
     db,
     'sequence',
     (last) => sql`
-      select ${sql.raw(MESSAGE_COLUMNS.join(', '))}, octet_length(content) as bytes from messages
+      select ${sql.raw(MESSAGE_COLUMNS.join(', '))}, ${attachmentSizes} as attachment_sizes,
+        octet_length(content) as bytes
+      from messages
       where thread_id = ${threadId} and sequence > ${last?.sequence ?? 0}`,
   );
 
