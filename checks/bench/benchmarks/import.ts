@@ -1,6 +1,6 @@
 /**
  * Import of the largest bundle that the service takes, as JSON and as tar.gz, compared with git storing the
- * same files.
+ * same files; and of one changed file of it.
  */
 import { mkdirSync, mkdtempSync } from 'node:fs';
 import { join } from 'node:path';
@@ -17,9 +17,10 @@ export const importBenchmark: Benchmark = {
   name: 'import',
   title: 'Import of 10,000 files, 32 MiB',
   async run(setup) {
-    const { json, archive, folder } = await prepare(setup);
+    const { json, archive, folder, path } = await prepare(setup);
     const service = await setup.start();
     const [asJson, asArchive, byGit]: [number[], number[], number[]] = [[], [], []];
+    const oneChanged: number[] = [];
     for (let round = 0; round < (setup.quick ? 2 : 8); round++) {
       byGit.push(await gitStores(setup, folder));
       asJson.push(await imported(json));
@@ -28,11 +29,20 @@ export const importBenchmark: Benchmark = {
         `round ${round + 1}: git ${byGit.at(-1)!.toFixed(0)} ms, JSON ${asJson.at(-1)!.toFixed(0)} ms, tar.gz ${asArchive.at(-1)!.toFixed(0)} ms`,
       );
     }
+    const app = await newApp(service);
+    let base = (await service.call('POST', `${app}/sources`, json)).body.source.id;
+    for (let round = 0; round < (setup.quick ? 5 : 30); round++) {
+      const changes = [{ path, content: `round ${round}` }];
+      const { ms, body } = await service.call('POST', `${app}/sources`, { baseSourceId: base, changes });
+      oneChanged.push(ms);
+      base = body.source.id;
+    }
     const [json_, archive_, git] = [summarize(asJson), summarize(asArchive), summarize(byGit)];
     return {
       rows: [
         { what: `POST sources, JSON (${mib(json)} MiB)`, unit: 'ms', figures: json_ },
         { what: `POST sources, tar.gz (${mib(archive)} MiB)`, unit: 'ms', figures: archive_ },
+        { what: 'POST sources, one of its files changed', unit: 'ms', figures: summarize(oneChanged) },
         { what: 'git add -A && git write-tree', unit: 'ms', figures: git },
       ],
       aims: [
@@ -70,12 +80,17 @@ export const importBenchmark: Benchmark = {
 
 export async function prepare({
   scratch,
-}: Setup): Promise<{ json: Buffer; archive: Buffer; folder: string }> {
+}: Setup): Promise<{ json: Buffer; archive: Buffer; folder: string; path: string }> {
   const files = makeFiles(FILES, BYTES);
   const folder = join(scratch, 'files');
   mkdirSync(folder);
   writeFiles(folder, files);
-  return { json: Buffer.from(JSON.stringify({ files })), archive: await tarGz(files), folder };
+  return {
+    json: Buffer.from(JSON.stringify({ files })),
+    archive: await tarGz(files),
+    folder,
+    path: files[0]!.path,
+  };
 }
 
 const mib = (bytes: Buffer) => (bytes.length / 1024 / 1024).toFixed(0);

@@ -207,8 +207,10 @@ async function importFiles(
   json: Buffer,
 ): Promise<void> {
   const imported = await ctx.pool.parseImport(json, 'application/json');
-  if (!imported.ok) throw new Error(imported.message);
-  const staged = await stageBlobs(ctx, project, { handle: imported.handle, tree: imported.manifest });
+  if (!('manifest' in imported)) throw new Error('The import was refused.');
+  const { handle, manifest } = imported;
+  const sha256s = [...manifest.values()].map((entry) => entry.sha256);
+  const staged = await stageBlobs(ctx, project, { handle, sha256s });
   await transaction(ctx, (tx) =>
     insertSource(tx, project, {
       tree: imported,

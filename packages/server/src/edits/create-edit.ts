@@ -7,19 +7,21 @@ import type { Tx } from '../db/transaction.ts';
 import { ApiError } from '../http/errors.ts';
 import { claimedWrite } from '../http/operation.ts';
 import type { Call } from '../http/operation.ts';
-import { Body, Enum, IdInput, Nullable, Ok, Text } from '../http/schemas.ts';
+import { Body, IdInput, Ok } from '../http/schemas.ts';
 import { scopeOf } from '../projects/index.ts';
 import {
   abandon,
+  accepted,
+  Changes,
   faultsMapped,
   insertSource,
   keepUntilTaken,
   limitsOf,
   loadSource,
-  loadTree,
+  MessageInput,
   Source,
   sourceView,
-  stageBlobs,
+  stageEdit,
 } from '../sources/index.ts';
 import type { EncodedTree, SourceRow, Staged } from '../sources/index.ts';
 import { changeThread, loadThread, lockThread, requireIdle, requireOpen } from '../threads/index.ts';
@@ -27,28 +29,10 @@ import type { LoadedThread } from '../threads/index.ts';
 import type { SourceLimits } from '../trees/limits.ts';
 import { renewedDeadline } from '../workspaces/index.ts';
 
-const Change = Body(
-  {
-    path: Text('src/app.js', { minLength: 1, maxLength: 1024 }),
-    content: Type.Optional(
-      Nullable(
-        Type.String({
-          examples: ['export const answer = 42;\n'],
-          description: 'null deletes. Optional with renameFrom or executable.',
-        }),
-      ),
-    ),
-    encoding: Type.Optional(Enum(['utf8', 'base64'])),
-    executable: Type.Optional(Type.Boolean()),
-    renameFrom: Type.Optional(Text('src/old.js', { minLength: 1, maxLength: 1024 })),
-  },
-  { examples: [{ path: 'src/app.js', content: 'export const answer = 42;\n' }] },
-);
-
 const EditBody = Body({
   expectedSourceId: IdInput('src', "The thread's latest source."),
-  changes: Type.Array(Change, { minItems: 1, maxItems: 10_000 }),
-  message: Type.Optional(Text('Fix the answer', { maxLength: 10_000 })),
+  changes: Changes,
+  message: Type.Optional(MessageInput),
 });
 
 /** Refuses an edit of a thread, in this order: archived, sealed, busy, source unknown, source stale. */
@@ -71,19 +55,10 @@ async function limitsFor(call: Call): Promise<SourceLimits> {
 
 async function parse(call: Call) {
   const limits = await limitsFor(call);
-  const edit = await faultsMapped(call.ctx.pool.parseEdit(call.bytes, limits));
-  if (!edit.ok) throw new ApiError(edit.code, edit.message, { fields: edit.fields });
+  const edit = accepted(await faultsMapped(call.ctx.pool.parseEdit(call.bytes, limits)));
   return { edit, limits, take: keepUntilTaken(call, edit.handle) };
 }
 type ParsedEdit = Awaited<ReturnType<typeof parse>>['edit'];
-
-/** Applies the changes to the source that they expect; throws where they do not fit. */
-async function apply(ctx: Context, { handle, expectedSourceId }: ParsedEdit, limits: SourceLimits) {
-  const base = await loadTree(ctx, expectedSourceId);
-  const edited = await faultsMapped(ctx.pool.applyEdit(handle, base, limits));
-  if (!edited.ok) throw new ApiError(edited.code, edited.message, { fields: edited.fields });
-  return edited;
-}
 
 /** Stores the edited files as the thread's latest source, with a checkpoint. */
 async function storeEdit(
@@ -94,7 +69,7 @@ async function storeEdit(
 ): Promise<SourceRow> {
   const source = await insertSource(tx, loaded.project, {
     tree,
-    parents: [edit.expectedSourceId],
+    parents: [edit.baseSourceId],
     origin: 'edit',
     threadId: loaded.thread.id,
     runId: null,
@@ -128,7 +103,7 @@ export const createEdit = claimedWrite({
       prepared,
       onClaim: async (tx: Tx) => {
         const loaded = await lockThread(tx, call);
-        await requireEditable(tx, loaded, prepared.edit.expectedSourceId);
+        await requireEditable(tx, loaded, prepared.edit.baseSourceId);
         return scopeOf(loaded.project);
       },
     };
@@ -138,11 +113,10 @@ export const createEdit = claimedWrite({
     take();
     try {
       const { project } = await loadThread(ctx.db, call);
-      const tree = await apply(ctx, edit, limits);
-      const staged = await stageBlobs(ctx, project, { handle: edit.handle, tree: tree.manifest });
+      const { tree, staged } = await stageEdit(ctx, project, edit, limits);
       return await transaction(ctx, async (tx) => {
         const loaded = await lockThread(tx, call);
-        await requireEditable(tx, loaded, edit.expectedSourceId);
+        await requireEditable(tx, loaded, edit.baseSourceId);
         const source = await storeEdit(ctx, tx, loaded, { edit, tree, staged });
         const result = {
           status: 201,

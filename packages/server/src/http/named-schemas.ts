@@ -4,7 +4,8 @@
  * per operation.
  *
  * Names come from where a schema is first found: a resource of an answer by its key (`{ ok, thread: … }`,
- * `{ ok, threads: [ … ] }`), a part that recurs within others by its owner and key (`RunUsage`).
+ * `{ ok, threads: [ … ] }`), a part that recurs within others by its `title`, or else by its owner and key
+ * (`RunUsage`).
  */
 type Json = Record<string, unknown>;
 
@@ -64,7 +65,7 @@ export class NamedSchemas {
         if (text.length >= MIN_LENGTH) this.name(first, schema);
         return;
       }
-      const owner = this.#names.get(text) ?? place;
+      const owner = this.#names.get(text) ?? (schema.title as string | undefined) ?? place;
       places.set(text, owner);
       for (const [key, part] of Object.entries((schema.properties ?? {}) as Record<string, Json>))
         visit(owner + capitalized(key), part);

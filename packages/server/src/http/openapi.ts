@@ -197,7 +197,8 @@ const media = (schema: TSchema, { schemas }: Components): Json => ({
 
 function requestBody(operation: Operation, components: Components): Json | undefined {
   if (!operation.body) return undefined;
-  const required = ((operation.body as { required?: string[] }).required ?? []).length > 0;
+  const { required: fields = [], anyOf } = operation.body as { required?: string[]; anyOf?: unknown };
+  const required = fields.length > 0 || anyOf !== undefined;
   const content = media(operation.body, components);
   for (const type of operation.rawBody ?? [])
     if (type !== 'application/json') content[type] = { schema: { type: 'string', contentMediaType: type } };

@@ -7,6 +7,7 @@ import { ApiError } from '../http/errors.ts';
 import { MergeUnavailable } from '../merge/unavailable.ts';
 import { BlobError } from './blobs.ts';
 import { PoolError } from './import/pool.ts';
+import type { Refusal } from './import/pool.ts';
 
 export const storageUnavailable = (cause: unknown) =>
   new ApiError(
@@ -42,4 +43,10 @@ export async function faultsMapped<T>(work: Promise<T>): Promise<T> {
   return work.catch((error: unknown) => {
     throw sourceFault(error);
   });
+}
+
+/** Throws the refusal of a body as its error. */
+export function accepted<T extends { ok: true }>(parsed: T | Refusal): T {
+  if (!parsed.ok) throw new ApiError(parsed.code, parsed.message, { fields: parsed.fields });
+  return parsed;
 }

@@ -51,12 +51,18 @@ test.skipIf(missing.length > 0)(`the guide’s commands import${hint}`, async ()
     const { body } = await server.call('GET', `/api/platform/v1/apps/${app.id}/sources/${id}/files`);
     return body.files.map((file: { path: string }) => file.path);
   };
-  expect(blocks.length).toBe(5);
-  const [folder, commit, uncommitted, skipped, refused] = blocks.map((code) => () => run(code, app.id));
+  expect(blocks.length).toBe(6);
+  const [folder, changes, commit, uncommitted, skipped, refused] = blocks.map(
+    (code) => () => run(code, app.id),
+  );
 
   const first = JSON.parse(await folder!());
   expect(first).toEqual({ id: expect.stringMatching(/^src_/), fileCount: 3, warnings: [] });
   expect(await source(first.id)).toEqual(['.gitignore', 'app.js', 'secret']);
+
+  const changed = JSON.parse(await changes!());
+  expect(changed).toMatchObject({ fileCount: 4, message: 'By changes' });
+  expect(await source(changed.id)).toEqual(['.gitignore', 'CHANGES.md', 'app.js', 'secret']);
 
   const head = JSON.parse(await commit!());
   expect(head.revision).toBe(1);

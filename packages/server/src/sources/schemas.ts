@@ -1,5 +1,5 @@
 import Type from 'typebox';
-import { Enum, Id, IdInput, Nullable, Sha256, Text, Time } from '../http/schemas.ts';
+import { Body, Enum, Id, IdInput, Nullable, Sha256, Text, Time } from '../http/schemas.ts';
 import { MAX_FILES } from './import/bundle-rules.ts';
 import { MAX_MESSAGE } from './import/shape.ts';
 import { MAX_WARNINGS } from './import/tar-links.ts';
@@ -82,23 +82,47 @@ export const DiffFile = Type.Object({
 export const MessageInput = Text('First import', { maxLength: MAX_MESSAGE });
 export const SourceIdInput = IdInput('src');
 
-/** The body of an import as the document shows it; sources/import/bundle.ts checks it in a worker. */
-export const ImportBody = Type.Object(
-  {
-    files: Type.Array(
-      Type.Object(
-        {
-          path: Text('src/index.ts', { minLength: 1, maxLength: 1024 }),
-          content: Text('export {};\n'),
-          encoding: Type.Optional(Enum(['utf8', 'base64'], { description: 'utf8 when left out.' })),
-          executable: Type.Optional(Type.Boolean()),
-        },
-        { additionalProperties: false },
+const InputPath = (example: string) => Text(example, { minLength: 1, maxLength: 1024 });
+
+export const Changes = Type.Array(
+  Body(
+    {
+      path: InputPath('src/app.js'),
+      content: Type.Optional(
+        Nullable(
+          Type.String({
+            examples: ['export const answer = 42;\n'],
+            description: 'null deletes. Optional with renameFrom or executable.',
+          }),
+        ),
       ),
+      encoding: Type.Optional(Enum(['utf8', 'base64'])),
+      executable: Type.Optional(Type.Boolean()),
+      renameFrom: Type.Optional(InputPath('src/old.js')),
+    },
+    { examples: [{ path: 'src/app.js', content: 'export const answer = 42;\n' }] },
+  ),
+  { title: 'SourceChanges', minItems: 1, maxItems: 10_000 },
+);
+
+/** The body of an import as the document shows it; sources/import/json-import.ts checks it in a worker. */
+export const ImportBody = Type.Union([
+  Body({
+    files: Type.Array(
+      Body({
+        path: InputPath('src/index.ts'),
+        content: Text('export {};\n'),
+        encoding: Type.Optional(Enum(['utf8', 'base64'], { description: 'utf8 when left out.' })),
+        executable: Type.Optional(Type.Boolean()),
+      }),
       { maxItems: MAX_FILES },
     ),
     parentSourceId: Type.Optional(SourceIdInput),
     message: Type.Optional(MessageInput),
-  },
-  { additionalProperties: false },
-);
+  }),
+  Body({
+    baseSourceId: IdInput('src', 'Any source of the app.'),
+    changes: Changes,
+    message: Type.Optional(MessageInput),
+  }),
+]);

@@ -5,7 +5,6 @@
 import type { Context } from '../context.ts';
 import { TimedOut, within } from '../deadline.ts';
 import { newId } from '../ids.ts';
-import type { Tree } from '../trees/tree.ts';
 import { StorageUnavailableError } from '../storage/object-store.ts';
 import { faultsMapped, storageUnavailable } from './faults.ts';
 import type { Handle, Packed } from './import/pool.ts';
@@ -22,10 +21,14 @@ export interface ProjectKey {
 }
 
 /**
- * Where the contents are: in memory by SHA-256, or kept in the worker under a handle (`tree` names them; the
- * handle ends here).
+ * Where the contents are: in memory by SHA-256, or kept in the worker under a handle, which ends here.
  */
-type Contents = Map<string, Buffer> | { handle: Handle; tree: Tree };
+type Contents = Map<string, Buffer> | KeptContents;
+interface KeptContents {
+  handle: Handle;
+  /** Of all of them; others may be among these. */
+  sha256s: Iterable<string>;
+}
 
 /** A pack that was put; null where the project had every content already. */
 export type Staged = { packId: string; objectKey: string; byteSize: number; index: Buffer } | null;
@@ -106,10 +109,10 @@ async function pack(ctx: Staging, projectId: string, contents: Contents): Promis
 async function packKept(
   ctx: Staging,
   projectId: string,
-  { handle, tree }: { handle: Handle; tree: Tree },
+  { handle, sha256s }: KeptContents,
 ): Promise<Packed | null> {
   try {
-    const wanted = new Set([...tree.values()].map((e) => e.sha256));
+    const wanted = new Set(sha256s);
     const stored = await findStored(ctx.db, projectId, [...wanted]);
     return stored.size === wanted.size ? null : await ctx.pool.packBlobs(handle, [...stored]);
   } finally {

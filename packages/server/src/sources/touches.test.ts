@@ -172,8 +172,10 @@ describe(`of ${FILES} files`, () => {
       Buffer.from(JSON.stringify({ files, parentSourceId: original.id })),
       'application/json',
     );
-    if (!imported.ok) throw new Error('refused');
-    const staged = await stageBlobs(ctx, project, { handle: imported.handle, tree: imported.manifest });
+    if (!('manifest' in imported)) throw new Error('refused');
+    const { handle, manifest } = imported;
+    const sha256s = [...manifest.values()].map((entry) => entry.sha256);
+    const staged = await stageBlobs(ctx, project, { handle, sha256s });
     await transaction(ctx as Context, (tx) =>
       insertSource(tx, project, {
         tree: imported,

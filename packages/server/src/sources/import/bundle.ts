@@ -1,6 +1,6 @@
 /**
- * An import as a JSON bundle: `{files, parentSourceId?, message?}` → files with their bytes and hashes, or
- * every fault by its place.
+ * A JSON bundle: `{files, parentSourceId?, message?}` → files with their bytes and hashes, or every fault by
+ * its place.
  */
 import { hash } from 'node:crypto';
 import { BUNDLE_LIMITS } from '../../trees/limits.ts';
@@ -57,7 +57,7 @@ export interface FileMember {
   executable?: boolean;
 }
 
-interface ImportBody {
+export interface BundleBody {
   files: FileMember[];
   parentSourceId?: string;
   message?: string;
@@ -74,44 +74,34 @@ const FILE: Members = {
   encoding: { check: anEncoding },
   executable: { check: aBoolean },
 };
-const IN_CONTENT = /^\/files\/\d+\/content$/;
-const IN_FILE = /^\/files\/\d+\/(?:path|content)$/;
-
-export function parseBundle(bytes: Uint8Array): Bundle | Refusal {
-  const parsed = parseBody<ImportBody>(bytes, IN_CONTENT, IN_FILE, shapeFaults);
-  return 'ok' in parsed ? parsed : checkFiles(parsed.body);
-}
+const IN_CONTENT = /^\/(?:files|changes)\/\d+\/content$/;
+const IN_LISTED = /^\/(?:files|changes)\/\d+\/(?:path|content|renameFrom)$/;
 
 /**
  * Parses a body whose faults are either of JSON and shape (`invalid_request`, all together) or of the
- * bundle rules, which come after. NUL is allowed where `mayHoldNul` matches. NUL and lone surrogates where
- * `isBundle` matches are left to the bundle rules.
+ * bundle rules, which come after. NUL is allowed in contents. NUL and lone surrogates in paths and contents are left
+ * to the bundle rules.
  */
-export function parseBody<T>(
-  bytes: Uint8Array,
-  mayHoldNul: RegExp,
-  isBundle: RegExp,
-  shape: (value: unknown) => Field[],
-): { body: T } | Refusal {
+export function parseBody<T>(bytes: Uint8Array, shape: (value: unknown) => Field[]): { body: T } | Refusal {
   let parsed: { value: unknown; faults: JsonFault[] };
   try {
-    parsed = parseStrictJson(bytes, { allowNul: (path) => mayHoldNul.test(path) });
+    parsed = parseStrictJson(bytes, { allowNul: (path) => IN_CONTENT.test(path) });
   } catch (error) {
     if (error instanceof SyntaxError)
       return invalidRequest([{ path: '', message: error.message }], error.message);
     throw error;
   }
   const faults = parsed.faults
-    .filter((f) => f.kind === 'duplicate_member' || !isBundle.test(f.path))
+    .filter((f) => f.kind === 'duplicate_member' || !IN_LISTED.test(f.path))
     .map(({ path, message }) => ({ path, message }));
   faults.push(...shape(parsed.value));
   return faults.length > 0 ? invalidRequest(faults.slice(0, MAX_SHAPE_FAULTS)) : { body: parsed.value as T };
 }
 
-function shapeFaults(value: unknown): Field[] {
+export function bundleFaults(value: unknown): Field[] {
   const faults: Field[] = [];
   checkMembers(value, '', BODY, faults);
-  const files = (value as ImportBody | null)?.files;
+  const files = (value as BundleBody | null)?.files;
   if (Array.isArray(files))
     for (let i = 0; i < files.length && faults.length < MAX_SHAPE_FAULTS; i++)
       checkMembers(files[i], `/files/${i}`, FILE, faults);
@@ -142,7 +132,7 @@ export function decodeFiles(given: readonly FileMember[]): { ok: true; files: Bu
   return faults.isEmpty ? { ok: true, files } : invalidBundle(faults.list());
 }
 
-function checkFiles(body: ImportBody): Bundle | Refusal {
+export function checkFiles(body: BundleBody): Bundle | Refusal {
   const decoded = decodeFiles(body.files);
   if (!decoded.ok) return decoded;
   const { files } = decoded;
@@ -160,7 +150,7 @@ function checkFiles(body: ImportBody): Bundle | Refusal {
  * Represents the parsed body. Decoding is one to one for each encoding, so a content's hash represents the
  * content.
  */
-function fingerprint(body: ImportBody, files: readonly BundleFile[]): Buffer {
+function fingerprint(body: BundleBody, files: readonly BundleFile[]): Buffer {
   const canonical = body.files.map((f, i) => [
     f.path,
     files[i]!.sha256,

@@ -1,6 +1,6 @@
 /**
- * An edit by no agent: changes that apply in order to a source's files and give the next source, or every
- * fault by its place.
+ * An edit by no agent, or an import by changes: changes that apply in order to a source's files and give the
+ * next source, or every fault by its place.
  */
 import { hash } from 'node:crypto';
 import type { Field } from '../../http/errors.ts';
@@ -34,7 +34,8 @@ export interface Change {
 
 export interface Edit {
   ok: true;
-  expectedSourceId: string;
+  /** The source that the changes apply to. */
+  baseSourceId: string;
   message: string | null;
   changes: Change[];
   /** SHA-256 that is equal for equal bodies, whatever the order of object keys. */
@@ -49,11 +50,12 @@ interface ChangeMember {
   renameFrom?: string;
 }
 
-interface EditBody {
-  expectedSourceId: string;
+/** How a body names the source that it changes. */
+export type BaseMember = 'expectedSourceId' | 'baseSourceId';
+export type EditBody<Base extends BaseMember> = Record<Base, string> & {
   changes: ChangeMember[];
   message?: string;
-}
+};
 
 const MAX_CHANGES = 10_000;
 const isChangeList = (v: unknown) =>
@@ -63,7 +65,6 @@ const isChangeList = (v: unknown) =>
 const textOrNull = (v: unknown) =>
   v === null || typeof v === 'string' ? null : 'must be a string, or null to delete the file';
 const BODY: Members = {
-  expectedSourceId: { check: anId, required: true },
   changes: { check: isChangeList, required: true },
   message: { check: aMessage },
 };
@@ -74,31 +75,37 @@ const CHANGE: Members = {
   executable: { check: aBoolean },
   renameFrom: { check: anyString },
 };
-const IN_CONTENT = /^\/changes\/\d+\/content$/;
-const IN_CHANGE = /^\/changes\/\d+\/(?:path|content|renameFrom)$/;
 
 /** The part of an edit that needs no source: JSON, shape, each path and each content alone. */
 export function parseEdit(bytes: Uint8Array, limits: SourceLimits): Edit | Refusal {
-  const parsed = parseBody<EditBody>(bytes, IN_CONTENT, IN_CHANGE, shapeFaults);
-  if ('ok' in parsed) return parsed;
-  const { body } = parsed;
+  const parsed = parseBody<EditBody<'expectedSourceId'>>(bytes, (value) =>
+    editFaults(value, 'expectedSourceId'),
+  );
+  return 'ok' in parsed ? parsed : readEdit(parsed.body, parsed.body.expectedSourceId, limits);
+}
+
+export function readEdit(
+  body: Pick<EditBody<never>, 'changes' | 'message'>,
+  baseSourceId: string,
+  limits: SourceLimits,
+): Edit | Refusal {
   const faults = new BundleFaults('/changes');
   const changes = body.changes.map((change, index) => readChange(change, { index, limits }, faults));
   findRepeated(changes, faults);
   if (!faults.isEmpty) return invalidBundle(faults.list());
   return {
     ok: true,
-    expectedSourceId: body.expectedSourceId,
+    baseSourceId,
     message: body.message ?? null,
     changes,
-    fingerprint: fingerprint(body, changes),
+    fingerprint: fingerprint(body, baseSourceId, changes),
   };
 }
 
-function shapeFaults(value: unknown): Field[] {
+export function editFaults(value: unknown, base: BaseMember): Field[] {
   const faults: Field[] = [];
-  checkMembers(value, '', BODY, faults);
-  const changes = (value as EditBody | null)?.changes;
+  checkMembers(value, '', { [base]: { check: anId, required: true }, ...BODY }, faults);
+  const changes = (value as Partial<EditBody<never>> | null)?.changes;
   if (isChangeList(changes) !== null) return faults;
   for (let i = 0; i < changes!.length && faults.length < MAX_SHAPE_FAULTS; i++)
     checkChange(changes![i], `/changes/${i}`, faults);
@@ -138,7 +145,11 @@ function findRepeated(changes: readonly Change[], faults: BundleFaults): void {
   }
 }
 
-function fingerprint(body: EditBody, changes: readonly Change[]): Buffer {
+function fingerprint(
+  body: Pick<EditBody<never>, 'changes' | 'message'>,
+  baseSourceId: string,
+  changes: readonly Change[],
+): Buffer {
   const canonical = body.changes.map((c, i) => [
     c.path,
     changes[i]!.content?.sha256 ?? (c.content === null ? null : 0),
@@ -146,7 +157,7 @@ function fingerprint(body: EditBody, changes: readonly Change[]): Buffer {
     c.executable ?? null,
     c.renameFrom ?? null,
   ]);
-  return hash('sha256', JSON.stringify([canonical, body.expectedSourceId, body.message ?? null]), 'buffer');
+  return hash('sha256', JSON.stringify([canonical, baseSourceId, body.message ?? null]), 'buffer');
 }
 
 /** The files after the changes, or the faults that only the source shows. Nothing is changed by a refusal. */
@@ -187,8 +198,12 @@ function applyChange(
   files.set(path, { sha256, byteSize, executable: executable ?? before?.executable ?? false });
 }
 
-/** Collisions in the result: files that a change brought count as later than the others. */
+/**
+ * Collisions in the result: files that a change brought count as later than the others. Without a path
+ * beyond the base's there is none, and nothing is compared.
+ */
 function findClashes(base: Tree, result: Tree, changes: readonly Change[], faults: BundleFaults): void {
+  if (changes.every(({ path }) => base.has(path))) return;
   const places = new Map(changes.map(({ path }, index) => [path, index]));
   const kept = [...base.keys()].filter((path) => result.has(path) && !places.has(path));
   const brought = changes.flatMap(({ path }, index) => (result.has(path) ? [{ path, index }] : []));

@@ -3,11 +3,21 @@
  * wait. It keeps the contents of parsed bodies, within its pool's bound, until they are packed or released.
  */
 import { parentPort, type Transferable } from 'node:worker_threads';
-import { parseBundle, type BundleFile } from './bundle.ts';
+import type { BundleFile } from './bundle.ts';
 import type { Refusal } from './bundle-rules.ts';
 import { CommitReading } from './commit-reading.ts';
-import { applyChanges, parseEdit, type Change } from './edits.ts';
-import type { Answer, EncodedPack, Job, OperationName, Operations, StagedSource } from './protocol.ts';
+import { applyChanges, parseEdit, type Change, type Edit } from './edits.ts';
+import { parseJsonImport } from './json-import.ts';
+import type {
+  Answer,
+  EditedSource,
+  EncodedPack,
+  Job,
+  OperationName,
+  Operations,
+  ParsedEdit,
+  StagedSource,
+} from './protocol.ts';
 import {
   decodeManifest,
   encodeManifest,
@@ -38,26 +48,26 @@ type Handlers = {
 
 const handlers: Handlers = {
   async parseImport({ handle, bytes, format }) {
-    const bundle = format === 'application/json' ? parseBundle(bytes) : await parseTarGz(bytes, format.links);
+    const bundle =
+      format === 'application/json' ? parseJsonImport(bytes) : await parseTarGz(bytes, format.links);
     if (!bundle.ok) return bundle;
+    if ('changes' in bundle) return stageChanges(handle, bundle);
     const { files, ...rest } = bundle;
     return { ...stageFiles(handle, files), ...rest };
   },
 
   parseEdit({ handle, bytes, limits }) {
     const edit = parseEdit(bytes, limits);
-    if (!edit.ok) return edit;
-    const { expectedSourceId, message, fingerprint, changes } = edit;
-    staged.set(handle, { changes, blobs: [] });
-    return { ok: true, expectedSourceId, message, fingerprint };
+    return edit.ok ? stageChanges(handle, edit) : edit;
   },
 
-  applyEdit({ handle, manifest, limits }): StagedSource | Refusal {
+  applyEdit({ handle, manifest, limits }): EditedSource | Refusal {
     const { changes } = find(handle);
     const result = applyChanges(decodeManifest(manifest), changes, limits);
     if (!result.ok) return result;
-    staged.set(handle, { changes, blobs: blobsOf(changes, result.manifest) });
-    return describe(result.manifest);
+    const blobs = blobsOf(changes, result.manifest);
+    staged.set(handle, { changes, blobs });
+    return { ...describe(result.manifest), brought: blobs.map(({ sha256 }) => sha256) };
   },
 
   packBlobs({ handle, exclude }) {
@@ -114,6 +124,11 @@ function findCommit(handle: number): CommitReading {
   const found = commits.get(handle);
   if (!found) throw new Error('the commit was released');
   return found;
+}
+
+function stageChanges(handle: number, { changes, ...edit }: Edit): ParsedEdit {
+  staged.set(handle, { changes, blobs: [] });
+  return edit;
 }
 
 function stageFiles(handle: number, files: BundleFile[]): StagedSource {

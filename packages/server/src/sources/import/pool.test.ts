@@ -1,7 +1,7 @@
 import { BUNDLE_LIMITS } from '../../trees/limits.ts';
 import { gzipSync, zstdDecompressSync } from 'node:zlib';
 import { afterAll, afterEach, expect, test } from 'vitest';
-import { ImportPool, type ImportedSource, type Refusal } from './pool.ts';
+import { ImportPool, type EditRequest, type ImportedSource, type Refusal } from './pool.ts';
 import { sha256Of, sourceSha256 } from '../../trees/manifest.ts';
 import { decodeIndex } from '../../trees/pack.ts';
 import { tarFixture } from '../../trees/tar.fixture.ts';
@@ -23,11 +23,16 @@ function good<T extends { ok: true }>(result: T | Refusal): T {
   if (!result.ok) throw new Error(JSON.stringify(result));
   return result;
 }
+function whole(result: ImportedSource | EditRequest | Refusal): ImportedSource {
+  const parsed = good(result);
+  if (!('manifest' in parsed)) throw new Error('parsed as changes');
+  return parsed;
+}
 const content = (path: string) => Buffer.from(`content of ${path}`);
 const shaOf = (path: string) => sha256Of(content(path));
 
 test('an import is parsed, then packed without what the project has', async () => {
-  const source = good(await pool.parseImport(bundle('b', 'a', 'c'), 'application/json'));
+  const source = whole(await pool.parseImport(bundle('b', 'a', 'c'), 'application/json'));
   expect([[...source.manifest.keys()], source.fileCount, source.byteSize, source.sourceSha256]).toEqual([
     ['a', 'b', 'c'],
     3,
@@ -50,7 +55,7 @@ test('a tar.gz gives the same source', async () => {
       gzipSync(tarFixture(['d/b', 'a'].map((path) => ({ path, content: content(path) })))),
       { links: 'refuse' },
     ),
-  ].map(good) as [ImportedSource, ImportedSource];
+  ].map(whole) as [ImportedSource, ImportedSource];
   expect(b.sourceSha256).toBe(a.sourceSha256);
   for (const { handle } of [a, b]) pool.release(handle);
 });
@@ -66,7 +71,7 @@ test('a refusal names its fields and keeps nothing', async () => {
 });
 
 test('an edit gives the next source and only the contents that it still has', async () => {
-  const base = good(await pool.parseImport(bundle('a', 'b'), 'application/json'));
+  const base = whole(await pool.parseImport(bundle('a', 'b'), 'application/json'));
   pool.release(base.handle);
   const edit = good(
     await pool.parseEdit(
@@ -80,7 +85,7 @@ test('an edit gives the next source and only the contents that it still has', as
       BUNDLE_LIMITS,
     ),
   );
-  expect(edit.expectedSourceId).toBe('src_1');
+  expect(edit.baseSourceId).toBe('src_1');
   const source = good(await pool.applyEdit(edit.handle, base.manifest, BUNDLE_LIMITS));
   expect([...source.manifest.keys()]).toEqual(['a', 'c', 'n']);
   expect([...decodeIndex((await pool.packBlobs(edit.handle, [])).index).blobs.keys()]).toEqual([
@@ -104,7 +109,7 @@ test('a body waits until there is room for its contents', async () => {
   await small.packContents([]);
   expect(isDone).toBe(false);
   small.release(first.handle);
-  expect(good(await second).fileCount).toBe(2);
+  expect(whole(await second).fileCount).toBe(2);
 });
 
 test('contents that nobody asks for make room by themselves', async () => {
@@ -173,7 +178,7 @@ test('a lost worker fails its job and its contents; the next job runs in a new o
   await brittle.jobs.worker!.terminate();
   await running;
   await expect(brittle.packBlobs(kept.handle, [])).rejects.toMatchObject({ code: 'worker_lost' });
-  expect(good(await brittle.parseImport(bundle('c'), 'application/json')).fileCount).toBe(1);
+  expect(whole(await brittle.parseImport(bundle('c'), 'application/json')).fileCount).toBe(1);
 });
 
 test('a closed pool refuses', async () => {

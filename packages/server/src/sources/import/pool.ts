@@ -6,7 +6,14 @@ import type { Worker } from 'node:worker_threads';
 import { asBuffer, owned } from '../../buffers.ts';
 import type { Refusal } from './bundle-rules.ts';
 import type { CommitToRead, OpenedCommit, TooLarge } from './commit-reading.ts';
-import type { EncodedPack, ImportFormat, ParsedEdit, ParsedImport, StagedSource } from './protocol.ts';
+import type {
+  EditedSource as EncodedEdit,
+  EncodedPack,
+  ImportFormat,
+  ParsedEdit,
+  ParsedImport,
+  StagedSource,
+} from './protocol.ts';
 import type { SourceLimits } from '../../trees/limits.ts';
 import { decodeManifest, encodeManifest } from '../../trees/manifest.ts';
 import type { Tree } from '../../trees/tree.ts';
@@ -28,8 +35,8 @@ type WithManifest<T> = Omit<T, 'manifest' | 'fingerprint'> & {
   manifestBytes: Buffer;
 };
 export type ImportedSource = WithManifest<ParsedImport> & { fingerprint: Buffer; handle: Handle };
-type EditRequest = Omit<ParsedEdit, 'fingerprint'> & { fingerprint: Buffer; handle: Handle };
-type EditedSource = WithManifest<StagedSource>;
+export type EditRequest = Omit<ParsedEdit, 'fingerprint'> & { fingerprint: Buffer; handle: Handle };
+type EditedSource = WithManifest<EncodedEdit>;
 
 export interface Packed {
   bytes: Buffer;
@@ -84,9 +91,12 @@ export class ImportPool {
 
   /**
    * Parses and checks an import's body. `bytes` is handed over: do not use it afterwards. A refusal keeps nothing; otherwise pack or release `handle`. For gzip `message` and
-   * `parentSourceId` are null (the query has them).
+   * `parentSourceId` are null (the query has them). An import by changes is an edit.
    */
-  async parseImport(bytes: Uint8Array, format: ImportFormat): Promise<ImportedSource | Refusal> {
+  async parseImport(
+    bytes: Uint8Array,
+    format: ImportFormat,
+  ): Promise<ImportedSource | EditRequest | Refusal> {
     const own = owned(bytes);
     const output = await this.#parse(own.length, (handle, start) =>
       this.jobs.run({
@@ -97,7 +107,9 @@ export class ImportPool {
         ...start,
       }),
     );
-    return output.ok ? withManifest({ ...output, fingerprint: asBuffer(output.fingerprint) }) : output;
+    if (!output.ok) return output;
+    const known = { ...output, fingerprint: asBuffer(output.fingerprint) };
+    return 'manifest' in known ? withManifest(known) : known;
   }
 
   /** Parses an edit's body and checks what does not need its source. `bytes` is handed over. */
@@ -202,7 +214,7 @@ export class ImportPool {
   }
 
   /** The source of a commit all of whose parts were read. Ends the handle. */
-  async closeCommit(handle: Handle): Promise<EditedSource> {
+  async closeCommit(handle: Handle): Promise<WithManifest<StagedSource>> {
     this.#claim(handle);
     try {
       return withManifest(

@@ -30,9 +30,14 @@ export interface ParsedImport extends StagedSource {
 
 export interface ParsedEdit {
   ok: true;
-  expectedSourceId: string;
+  baseSourceId: string;
   message: string | null;
   fingerprint: Uint8Array;
+}
+
+export interface EditedSource extends StagedSource {
+  /** SHA-256 of the contents that the changes brought. */
+  brought: string[];
 }
 
 export interface EncodedPack {
@@ -44,7 +49,7 @@ export interface EncodedPack {
 export interface Operations {
   parseImport: {
     input: { handle: number; bytes: Uint8Array; format: ImportFormat };
-    output: ParsedImport | Refusal;
+    output: ParsedImport | ParsedEdit | Refusal;
   };
   parseEdit: {
     input: { handle: number; bytes: Uint8Array; limits: SourceLimits };
@@ -52,7 +57,7 @@ export interface Operations {
   };
   applyEdit: {
     input: { handle: number; manifest: Uint8Array; limits: SourceLimits };
-    output: StagedSource | Refusal;
+    output: EditedSource | Refusal;
   };
   packBlobs: { input: { handle: number; exclude: readonly string[] }; output: EncodedPack };
   release: { input: { handle: number }; output: null };

@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest';
-import { parseBundle } from './bundle.ts';
+import { parseJsonImport } from './json-import.ts';
 import { manifestOf, sha256Of, sourceSha256 } from '../../trees/manifest.ts';
 
 const MIB = 1024 * 1024;
 const parse = (body: unknown) =>
-  parseBundle(Buffer.from(typeof body === 'string' ? body : JSON.stringify(body)));
+  parseJsonImport(Buffer.from(typeof body === 'string' ? body : JSON.stringify(body)));
 const refusal = (body: unknown) => {
   const result = parse(body);
   if (result.ok) throw new Error('accepted');
@@ -13,7 +13,7 @@ const refusal = (body: unknown) => {
 const at = (path: string, content = 'x') => ({ path, content });
 const accepted = (body: unknown) => {
   const result = parse(body);
-  if (!result.ok) throw new Error(JSON.stringify(result));
+  if (!('files' in result)) throw new Error(JSON.stringify(result));
   return result;
 };
 
@@ -76,6 +76,43 @@ describe('the fingerprint', () => {
       { files: [], parentSourceId: 'x' },
     ],
   ])('differs for %j and %j', (a, b) => expect(digest(a)).not.toBe(digest(b)));
+});
+
+describe('changes to a source', () => {
+  const changes = [{ path: 'a', content: 'a\0' }];
+  test('are read as those of an edit', () => {
+    expect(parse({ baseSourceId: 'src_1', changes, message: 'm' })).toMatchObject({
+      ok: true,
+      baseSourceId: 'src_1',
+      message: 'm',
+      changes: [{ path: 'a', content: { bytes: Buffer.from('a\0') } }],
+    });
+  });
+  test.each<[string, object, string[]]>([
+    ['without a base', { changes }, ['/baseSourceId']],
+    ['without changes', { baseSourceId: 'src_1' }, ['/changes']],
+    ['none', { baseSourceId: 'src_1', changes: [] }, ['/changes']],
+    [
+      'beside files',
+      { baseSourceId: 'src_1', changes, files: [], parentSourceId: 'src_1' },
+      ['/files', '/parentSourceId'],
+    ],
+    [
+      'as an edit names its source',
+      { expectedSourceId: 'src_1', changes },
+      ['/baseSourceId', '/expectedSourceId'],
+    ],
+  ])('%s', (_what, body, paths) => {
+    const [code, ...fields] = refusal(body);
+    expect([code, fields.toSorted()]).toEqual(['invalid_request', paths]);
+  });
+  test('break the rules for bundles at their places', () =>
+    expect(
+      refusal({
+        baseSourceId: 'src_1',
+        changes: [...changes, { path: '../a', content: '' }, { path: 'a', content: '\ud800' }],
+      }),
+    ).toEqual(['invalid_bundle', '/changes/1/path', '/changes/2/content', '/changes/2/path']));
 });
 
 describe('invalid_request', () => {
