@@ -57,17 +57,24 @@ export const flatten = (permissions: Record<string, readonly string[]>): Readonl
     ),
   );
 
-const ALL = flatten(PERMISSIONS);
-const BY_ROLE: Record<Role, ReadonlySet<string>> = {
-  owner: ALL,
-  admin: ALL,
-  member: flatten({
+const OF_ROLES: Record<Role, Record<string, readonly string[]>> = {
+  owner: PERMISSIONS,
+  admin: PERMISSIONS,
+  member: {
     project: ['create', 'read', 'update'],
     thread: PERMISSIONS.thread,
     repo: ['read'],
     usage: ['read'],
-  }),
+  },
+};
+const FLAT: Record<Role, ReadonlySet<string>> = {
+  owner: flatten(OF_ROLES.owner),
+  admin: flatten(OF_ROLES.admin),
+  member: flatten(OF_ROLES.member),
 };
 const NONE: ReadonlySet<string> = new Set();
 
-export const permissionsOfRole = (role: Role | null) => (role === null ? NONE : BY_ROLE[role]);
+export const permissionsOfRole = (role: Role | null) => (role === null ? NONE : FLAT[role]);
+
+/** As an account's permissions are shown; a user without a role has none. */
+export const shownPermissions = (role: Role | null) => (role === null ? {} : OF_ROLES[role]);

@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { OWNER, startTestServer } from '../service.fixture.ts';
 import type { TestServer } from '../service.fixture.ts';
 import { browser, cookieOf, expectStatus, invited, newAccount, signedIn, tenant } from './callers.fixture.ts';
+import { PERMISSIONS } from './permissions.ts';
 
 let s: TestServer;
 beforeAll(async () => {
@@ -29,6 +30,24 @@ describe('200', () => {
       activeOrganizationId: read.body.organizations[0].id,
     });
     expect(answer.headers.get('x-operation-id')).toBeNull();
+  });
+
+  test('a session has the permissions of its role in the organization that it acts in', async () => {
+    const { cookie } = await tenant(s);
+    const permissionsOf = async (of: string) =>
+      expectStatus(await s.call('GET', '/api/session', undefined, { cookie: of }), 200).body.permissions;
+    const { cookie: kim, user } = await invited(s, cookie, 'member');
+    expect(await permissionsOf(cookie)).toEqual(PERMISSIONS);
+    expect(await permissionsOf((await invited(s, cookie, 'admin')).cookie)).toEqual(PERMISSIONS);
+    const ofMembers = {
+      project: ['create', 'read', 'update'],
+      thread: PERMISSIONS.thread,
+      repo: ['read'],
+      usage: ['read'],
+    };
+    expect(await permissionsOf(kim)).toEqual(ofMembers);
+    expectStatus(await s.call('DELETE', `/api/members/${user.id}`, undefined, { cookie }), 200);
+    expect(await permissionsOf(kim)).toEqual({});
   });
 
   test('behind TLS the cookie is Secure', async () => {

@@ -9,6 +9,7 @@ import { Enum, Id, Nullable, Ok, Text, Time } from '../http/schemas.ts';
 import type { Call } from '../http/operation.ts';
 import type { Capability } from '../http/capabilities.ts';
 import type { Role } from '../http/principal.ts';
+import { Permissions, shownPermissions } from './permissions.ts';
 import { hashToken, makeToken, SESSION_SECONDS } from './session-cookie.ts';
 import { deleteExpiredSessions, insertSession } from './store.ts';
 
@@ -32,6 +33,7 @@ export const Session = Ok({
     },
     { description: 'What the operator lets that organization use.' },
   ),
+  permissions: { ...Permissions, description: "What the user's role allows in that organization." },
 });
 
 /** A session as its user sees it among others. */
@@ -106,6 +108,7 @@ export async function sessionBody(
       webhooks: has('webhooks'),
       hosts: has('hosts'),
     },
+    permissions: shownPermissions(active?.role ?? null),
   };
 }
 
