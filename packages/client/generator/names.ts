@@ -33,6 +33,7 @@ export const METHODS: Readonly<Record<string, string>> = {
   'threads.exportThread': 'threads.export',
   'messages.sendMessage': 'messages.send',
   'messages.listMessages': 'messages.list',
+  'messages.getAttachment': 'messages.attachment',
   'runs.listRuns': 'runs.list',
   'runs.getRun': 'runs.get',
   'runs.listTools': 'runs.tools',

@@ -68,7 +68,6 @@ export function workOf(
   if (!kind) return undefined;
   return {
     ...kind,
-    isEnded: kind.isEnded as (work: unknown) => boolean,
     read: async (work, waitSeconds, signal) => {
       const path = kind.path(work as never, start);
       const request = { method: 'GET', path, query: { waitSeconds }, ...(signal && { signal }) };

@@ -60,6 +60,7 @@ import type {
   ModelKey,
   Operation,
   Organization,
+  Permissions,
   Preview,
   PreviewApplyInput,
   Project,
@@ -272,8 +273,20 @@ export interface MessagesCalls {
     },
     Run
   >;
-  /** List a thread's messages, oldest first. */
-  list(appId: string, threadId: string, options?: PageOptions): ListCall<Message>;
+  /** List a thread's messages, oldest first or newest first. */
+  list(
+    appId: string,
+    threadId: string,
+    options?: { order?: 'asc' | 'desc' } & PageOptions,
+  ): ListCall<Message>;
+  /** Download an attachment of a message. */
+  attachment(
+    appId: string,
+    threadId: string,
+    messageId: string,
+    index: string,
+    options?: CallOptions,
+  ): Call<Uint8Array>;
 }
 
 export interface RunsCalls {
@@ -286,8 +299,13 @@ export interface RunsCalls {
     runId: string,
     options?: { waitSeconds?: number } & CallOptions,
   ): WorkCall<Run, Run>;
-  /** List a run's tool calls, newest first. */
-  tools(appId: string, threadId: string, runId: string, options?: PageOptions): ListCall<Tool>;
+  /** List a run's tool calls, oldest first or newest first. */
+  tools(
+    appId: string,
+    threadId: string,
+    runId: string,
+    options?: { order?: 'asc' | 'desc' } & PageOptions,
+  ): ListCall<Tool>;
   /** Stop the active run and cancel the queued ones. */
   stop(appId: string, threadId: string, options?: WriteOptions): WorkCall<Run, Run>;
   /** Repeat the last user message from the latest source. */
@@ -536,11 +554,17 @@ export interface BuildsCalls {
   logs(
     appId: string,
     buildId: string,
-    options?: CallOptions,
+    options?: { offset?: number; waitSeconds?: number } & CallOptions,
   ): Call<{
     text: string;
-    byteSize: Counter;
+    /** Of the whole log so far. */
+    byteSize: number;
+    /** The log has only the first 2 MiB of the output, and says so at its end. */
     truncated: boolean;
+    /** Where this text ends: the next `offset`. */
+    nextOffset: number;
+    /** The build has ended, and the log has nothing behind `nextOffset`. */
+    ended: boolean;
   }>;
   /** Cancel a build. */
   cancel(appId: string, buildId: string, options?: WriteOptions): WorkCall<Build, Build>;
@@ -841,6 +865,7 @@ export interface SessionCalls {
     /** The organization that this session acts in; null when its user is no longer a member. */
     activeOrganizationId: string | null;
     entitlements: Entitlements;
+    permissions: Permissions;
   }>;
   /** Sign out. */
   signOut(options?: WriteOptions): Call<void>;
@@ -851,6 +876,7 @@ export interface SessionCalls {
     /** The organization that this session acts in; null when its user is no longer a member. */
     activeOrganizationId: string | null;
     entitlements: Entitlements;
+    permissions: Permissions;
   }>;
   /** Choose the organization that this session acts in. */
   switchOrganization(
@@ -862,6 +888,7 @@ export interface SessionCalls {
     /** The organization that this session acts in; null when its user is no longer a member. */
     activeOrganizationId: string | null;
     entitlements: Entitlements;
+    permissions: Permissions;
   }>;
   /** Change your password. */
   changePassword(
@@ -873,6 +900,7 @@ export interface SessionCalls {
     /** The organization that this session acts in; null when its user is no longer a member. */
     activeOrganizationId: string | null;
     entitlements: Entitlements;
+    permissions: Permissions;
   }>;
 }
 
@@ -917,6 +945,7 @@ export interface InvitationsCalls {
     /** The organization that this session acts in; null when its user is no longer a member. */
     activeOrganizationId: string | null;
     entitlements: Entitlements;
+    permissions: Permissions;
   }>;
 }
 
@@ -1029,7 +1058,7 @@ export interface AppResources {
   head: Bound<Pick<HeadCalls, 'initialize' | 'get' | 'history'>>;
   sources: Bound<Pick<SourcesCalls, 'import' | 'list' | 'get' | 'files' | 'file' | 'archive' | 'diff'>>;
   threads: Bound<Pick<ThreadsCalls, 'create' | 'list' | 'get' | 'update' | 'delete'>>;
-  messages: Bound<Pick<MessagesCalls, 'send' | 'list'>>;
+  messages: Bound<Pick<MessagesCalls, 'send' | 'list' | 'attachment'>>;
   runs: Bound<Pick<RunsCalls, 'list' | 'get' | 'tools' | 'stop' | 'retry'>>;
   checkpoints: Bound<Pick<CheckpointsCalls, 'list' | 'restore' | 'restoreSource'>>;
   applies: Bound<Pick<AppliesCalls, 'create' | 'preview' | 'list' | 'get'>>;
@@ -1056,7 +1085,7 @@ export interface ProjectResources {
 /** Calls of one thread of an app, its ids left out. */
 export interface AppThreadResources {
   threads: Bound<Bound<Pick<ThreadsCalls, 'get' | 'update' | 'delete'>>>;
-  messages: Bound<Bound<Pick<MessagesCalls, 'send' | 'list'>>>;
+  messages: Bound<Bound<Pick<MessagesCalls, 'send' | 'list' | 'attachment'>>>;
   runs: Bound<Bound<Pick<RunsCalls, 'list' | 'get' | 'tools' | 'stop' | 'retry'>>>;
   checkpoints: Bound<Bound<Pick<CheckpointsCalls, 'list' | 'restore' | 'restoreSource'>>>;
   applies: Bound<Bound<Pick<AppliesCalls, 'create' | 'preview'>>>;
@@ -1072,7 +1101,7 @@ export interface AppThreadResources {
 export interface ThreadResources {
   threads: Bound<Bound<Pick<ThreadsCalls, 'get' | 'update' | 'delete'>>> &
     Bound<Pick<ThreadsCalls, 'export'>>;
-  messages: Bound<Bound<Pick<MessagesCalls, 'send' | 'list'>>>;
+  messages: Bound<Bound<Pick<MessagesCalls, 'send' | 'list' | 'attachment'>>>;
   runs: Bound<Bound<Pick<RunsCalls, 'list' | 'get' | 'tools' | 'stop' | 'retry'>>>;
   checkpoints: Bound<Bound<Pick<CheckpointsCalls, 'list' | 'restore' | 'restoreSource'>>>;
   applies: Bound<Bound<Pick<AppliesCalls, 'create' | 'preview'>>>;

@@ -30,6 +30,7 @@ threads.listDirect GET /threads [threads
 threads.export GET /threads/:/export export
 messages.send POST T/messages *run dkb
 messages.list GET T/messages [messages d
+messages.attachment GET T/messages/:/attachments/: bytes d
 runs.list GET T/runs [runs d
 runs.get GET T/runs/: run d
 runs.tools GET T/runs/:/tools [tools d

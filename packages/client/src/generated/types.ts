@@ -190,6 +190,12 @@ export interface Message {
   runId: string | null;
   sequence: Counter;
   clientMessageId: string | null;
+  /** What was sent with it; each has its bytes at `attachments/{index}`. */
+  attachments: Array<{
+    index: number;
+    mediaType: string;
+    byteSize: number;
+  }>;
   createdAt: Time;
 }
 export interface Run {
@@ -909,6 +915,17 @@ export interface Entitlements {
   webhooks: boolean;
   hosts: boolean;
 }
+/** What the user's role allows in that organization. */
+export interface Permissions {
+  project?: Array<'create' | 'read' | 'update' | 'delete'>;
+  thread?: Array<'create' | 'read' | 'update' | 'delete' | 'stop' | 'retry'>;
+  repo?: Array<'read' | 'update'>;
+  mcpServer?: Array<'create' | 'read' | 'update' | 'delete'>;
+  modelKey?: Array<'read'>;
+  usage?: Array<'read'>;
+  webhook?: Array<'create' | 'read' | 'update' | 'delete'>;
+  automation?: Array<'create' | 'read' | 'update' | 'delete' | 'run'>;
+}
 export interface Session {
   id: string;
   /** This is the session that asks. */
@@ -1189,6 +1206,14 @@ export type CreateApplyBodyResolutions = Array<{
   /** What that side has at the path, or nothing. */
   take: 'head' | 'draft';
 }>;
+export type SourceChanges = Array<{
+  path: string;
+  /** null deletes. Optional with renameFrom or executable. */
+  content?: string | null;
+  encoding?: 'utf8' | 'base64';
+  executable?: boolean;
+  renameFrom?: string;
+}>;
 /** The first message of each thread. `{{root.path}}` is replaced by a value of `payload`, `event`, `automation` or `execution`, on one line and with at most 1,000 characters. `{{payload}}` alone on its line is the whole payload as quoted JSON. `\{{` is a literal `{{`. */
 export type AutomationPrompt = string;
 /** All must match. */
@@ -1407,17 +1432,24 @@ export type UpdateProjectInput = {
   metadata?: CreateAppBodyMetadata;
   expectedVersion?: Counter;
 };
-export type ImportSourceInput = {
-  files: Array<{
-    path: string;
-    content: string;
-    /** utf8 when left out. */
-    encoding?: 'utf8' | 'base64';
-    executable?: boolean;
-  }>;
-  parentSourceId?: string;
-  message?: string;
-};
+export type ImportSourceInput =
+  | {
+      files: Array<{
+        path: string;
+        content: string;
+        /** utf8 when left out. */
+        encoding?: 'utf8' | 'base64';
+        executable?: boolean;
+      }>;
+      parentSourceId?: string;
+      message?: string;
+    }
+  | {
+      /** Any source of the app. */
+      baseSourceId: string;
+      changes: SourceChanges;
+      message?: string;
+    };
 export type CreateThreadInput = {
   /** Default: the head. Has to be in the head's history; before a head exists, any source of the app. */
   sourceId?: string;
@@ -1513,14 +1545,7 @@ export type PreviewApplyInput = {
 export type CreateEditInput = {
   /** The thread's latest source. */
   expectedSourceId: string;
-  changes: Array<{
-    path: string;
-    /** null deletes. Optional with renameFrom or executable. */
-    content?: string | null;
-    encoding?: 'utf8' | 'base64';
-    executable?: boolean;
-    renameFrom?: string;
-  }>;
+  changes: SourceChanges;
   message?: string;
 };
 export type CreateExecInput = {
@@ -1846,6 +1871,7 @@ export type ErrorCode =
   | 'source_not_found'
   | 'file_not_found'
   | 'thread_not_found'
+  | 'attachment_not_found'
   | 'run_not_found'
   | 'apply_not_found'
   | 'build_not_found'
