@@ -49,9 +49,28 @@ async function provenAll(pairs: [before: Literal, after: Literal][]): Promise<Di
     attempts.map((_, i) => [ids[2 * i]!, ids[2 * i + 1]!]),
   );
   expect(attempts.map(({ files }) => files.map(told))).toEqual(wanted);
+  await partsAreTheWhole(attempts, blobs);
   const faults = faultsOfPatches(real.dir, attempts, (sha256) => blobId(blobs.byHash.get(sha256)!));
   expect(faults.flatMap((found, i) => (found.length > 0 ? [[i, ...found]] : []))).toEqual([]);
   return attempts.map(({ files }) => files);
+}
+/** The difference of some paths, and that without patches, is what the whole one has of it. */
+async function partsAreTheWhole(attempts: Attempt[], blobs: Blobs): Promise<void> {
+  for (const { from, to, files } of attempts) {
+    engine.tidy();
+    const input = { from, to, readBlobs: blobs.read, git: patient(engine) };
+    expect(await diffTrees({ ...input, patches: false })).toEqual(files.map(told));
+    // A patch that the whole has no room for is in a part.
+    const names = files.flatMap((file) => (file.truncated ? [] : [file.path, file.oldPath ?? file.path]));
+    const asked = [
+      ...names.slice(0, 4).map((name) => [name]),
+      names.filter((_, i) => i % 3 === 0).slice(0, 50),
+    ];
+    for (const paths of asked)
+      expect(await diffTrees({ ...input, paths: [...paths, 'not there'] }), paths.join()).toEqual(
+        files.filter((file) => [file.path, file.oldPath].some((name) => paths.includes(name!))),
+      );
+  }
 }
 const proven = async (before: Literal, after: Literal): Promise<DiffFile[]> =>
   (await provenAll([[before, after]]))[0]!;

@@ -16,7 +16,7 @@ type Run = (args: string[], input: string | Buffer) => Promise<Buffer> | Buffer;
 /** A busy machine must not make a difference coarse. */
 export const patient = (git: Git): Git => ({
   ...git,
-  diffTree: (from, to, _limitMs, renames) => git.diffTree(from, to, 60_000, renames),
+  diffTree: (from, to, _limitMs, how) => git.diffTree(from, to, 60_000, how),
 });
 
 export type Told = Omit<DiffFile, 'patch' | 'truncated'>;

@@ -42,8 +42,8 @@ const options = {
   },
 } as const;
 const bodies = new Ajv2020({ ...options, coerceTypes: false });
-// A query's values are texts: '10' has to pass as an integer, '' and '1.5' have not.
-const queries = new Ajv2020({ ...options, coerceTypes: true });
+// A query's values are texts: '10' has to pass as an integer, '' and '1.5' have not. One value of a list is a list.
+const queries = new Ajv2020({ ...options, coerceTypes: 'array' });
 for (const ajv of [bodies, queries]) {
   ajv.addFormat('date-time', bounded(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d/));
   ajv.addFormat('uri', (text: string) => URL.canParse(text));
@@ -88,9 +88,14 @@ function textFaults(
   query: Record<string, unknown>,
   properties: Record<string, TSchema & { type?: string }>,
 ): Field[] {
-  return Object.entries(query).flatMap(([name, value]) => {
+  const values = Object.entries(query).flatMap(([name, value]) =>
+    Array.isArray(value)
+      ? value.map((one: unknown, i) => ({ name, at: `${escape(name)}/${i}`, value: one }))
+      : [{ name, at: escape(name), value }],
+  );
+  return values.flatMap(({ name, at, value }) => {
     if (typeof value !== 'string') return [];
-    const path = `/query/${escape(name)}`;
+    const path = `/query/${at}`;
     if (value.includes('\0')) return [{ path, message: 'must not contain NUL' }];
     if (!value.isWellFormed()) return [{ path, message: 'must not contain a lone surrogate' }];
     return Object.hasOwn(properties, name) && properties[name]!.type === 'integer' && !/^-?\d+$/.test(value)

@@ -1,3 +1,5 @@
+import type { DiffHow } from './git.ts';
+
 /**
  * One file of a `git diff-tree` answer. `patch` is the whole patch in git's bytes, also where it has no
  * hunk.
@@ -20,9 +22,9 @@ const HEADER = Buffer.from('\ndiff --git ');
 
 /**
  * `--raw --numstat -p -z` of two trees: a line with their ids, raw rows, numstat rows, an empty field,
- * patches in the same order.
+ * patches in the same order. Counts and patches may not have been asked for (`show`).
  */
-export function parseDiffAnswer(answer: Buffer): DiffAnswer[] {
+export function parseDiffAnswer(answer: Buffer, show: DiffHow['show'] = 'patches'): DiffAnswer[] {
   let at = answer.indexOf(10) + 1;
   const field = (): string => {
     const end = answer.indexOf(0, at);
@@ -50,6 +52,7 @@ export function parseDiffAnswer(answer: Buffer): DiffAnswer[] {
       patch: Buffer.alloc(0),
     });
   }
+  if (show === 'names') return files;
   for (const file of files) {
     const [additions = '', deletions = ''] = field().split('\t');
     if (file.oldPath !== undefined) at = answer.indexOf(0, answer.indexOf(0, at) + 1) + 1;
@@ -57,7 +60,7 @@ export function parseDiffAnswer(answer: Buffer): DiffAnswer[] {
     file.additions = Number(additions) || 0;
     file.deletions = Number(deletions) || 0;
   }
-  if (files.length === 0) return files;
+  if (files.length === 0 || show === 'counts') return files;
   const patches = splitPatches(answer.subarray(at + 1));
   if (patches.length !== files.length)
     throw new Error('git diff-tree answered with other patches than files');

@@ -87,6 +87,75 @@ describe('diff', () => {
     expect([...blobs.asked].map((sha) => blobs.byHash.get(sha)!.toString())).toEqual(['first\n', 'second\n']);
   });
 
+  test('of some paths reads and compares those alone, and for moved files what only one side has', async () => {
+    const from: Literal = { a: lines(9), b: 'b\n', 'old/n': lines(40), gone: 'g\n', same: 's\n' };
+    const to: Literal = {
+      a: lines(9, { 2: 'X' }),
+      b: 'B\n',
+      'new/n': lines(40, { 20: 'X' }),
+      made: 'm\n',
+      same: 's\n',
+    };
+    const whole = (await diff(from, to)).files;
+    const own = createGit({ dir: join(dir, 'parts') });
+    const of = async (paths: string[], patches?: boolean) => {
+      own.clear();
+      const blobs = new Blobs();
+      const shown: unknown[] = [];
+      const counting: Git = {
+        ...own,
+        diffTree: (before, after, limitMs, how) => {
+          shown.push(how!.show);
+          return own.diffTree(before, after, limitMs, how);
+        },
+      };
+      const [a, b] = [blobs.tree(from), blobs.tree(to)];
+      const files = await diffTrees({ from: a, to: b, readBlobs: blobs.read, git: counting, paths, patches });
+      const read = [...blobs.asked].map((sha) => blobs.byHash.get(sha)!.toString()).toSorted();
+      return { files, read, shown };
+    };
+    const filesOf = (...paths: string[]) => whole.filter((file) => paths.includes(file.path));
+    expect(await of(['a'])).toEqual({
+      files: filesOf('a'),
+      read: [from['a'], to['a']].toSorted(),
+      shown: ['patches'],
+    });
+    for (const name of ['old/n', 'new/n'])
+      expect(await of([name])).toEqual({
+        files: filesOf('new/n'),
+        read: [from['old/n'], 'g\n', 'm\n', to['new/n']].toSorted(),
+        shown: ['names', 'patches'],
+      });
+    expect(await of(['same', 'unknown', 'new', 'A'])).toEqual({ files: [], read: [], shown: [] });
+    expect((await of(['gone', 'made', 'b'], true)).files).toEqual(filesOf('gone', 'made', 'b'));
+    const brief = await of(['b'], false);
+    expect([brief.files, brief.shown]).toEqual([
+      [{ path: 'b', status: 'modified', binary: false, additions: 1, deletions: 1 }],
+      ['counts'],
+    ]);
+    own.close();
+  });
+
+  test('without patches has the counts alone', async () => {
+    const blobs = new Blobs();
+    const from = blobs.tree({ a: lines(200_001), b: lines(9), pic: Buffer.from([0, 1]) });
+    const to = blobs.tree({
+      a: lines(200_001, { 7: 'X' }),
+      c: lines(9, { 3: 'X' }),
+      pic: Buffer.from([0, 2]),
+    });
+    const input = { from, to, readBlobs: blobs.read, git };
+    const whole = await diffTrees(input);
+    expect(await diffTrees({ ...input, patches: false })).toEqual(
+      whole.map(({ patch, truncated, ...file }) => file),
+    );
+    expect(whole.map((f) => [f.truncated, f.patch !== undefined])).toEqual([
+      [true, false],
+      [undefined, true],
+      [undefined, false],
+    ]);
+  });
+
   test('of equal trees is empty', async () => {
     expect((await diff({ a: 'a\n' }, { a: 'a\n' })).files).toEqual([]);
   });
@@ -149,9 +218,9 @@ describe('diff', () => {
     const blobs = new Blobs();
     const slow: Git = {
       ...git,
-      diffTree: (from, to, limitMs, renames) =>
-        renames === 'identical'
-          ? git.diffTree(from, to, limitMs, renames)
+      diffTree: (from, to, limitMs, how) =>
+        how?.renames === 'identical'
+          ? git.diffTree(from, to, limitMs, how)
           : Promise.reject(new GitFailure('late', { timedOut: true })),
     };
     const files = await diffTrees({

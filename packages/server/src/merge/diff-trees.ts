@@ -4,12 +4,12 @@ import { parseDiffAnswer } from './diff-answer.ts';
 import type { DiffAnswer } from './diff-answer.ts';
 import { coarseCounts } from './coarse-counts.ts';
 import { GitFailure } from './git-process.ts';
-import type { Git } from './git.ts';
+import type { DiffHow, Git } from './git.ts';
 import { writeTree } from './git-trees.ts';
 import type { GitFile } from './git-trees.ts';
 import { storedFirst } from './stored-first.ts';
 import { sameEntry } from '../trees/tree.ts';
-import type { DiffFile, ReadBlobs } from './types.ts';
+import type { DiffFile, DiffParts, ReadBlobs } from './types.ts';
 import type { Entry, Tree } from '../trees/tree.ts';
 
 const MAX_PATCH_BYTES = 8 * 1024 * 1024;
@@ -33,11 +33,17 @@ const STATUS: Record<string, DiffFile['status']> = {
   T: 'modified',
 };
 
-interface DiffInput {
+interface DiffInput extends DiffParts {
   from: Tree;
   to: Tree;
   readBlobs: ReadBlobs;
   git: Git;
+}
+
+/** One question to git: these paths of both trees. */
+interface Comparison {
+  paths: string[];
+  renames: DiffHow['renames'];
 }
 
 /**
@@ -46,34 +52,81 @@ interface DiffInput {
  * patch is left out is `truncated`. Sorted by path bytes.
  */
 export async function diffTrees(input: DiffInput): Promise<DiffFile[]> {
-  const { from, to, git } = input;
-  const paths = changedPaths(from, to);
-  if (paths.length === 0) return [];
-  await provide(
-    paths.flatMap((p) => [from.get(p), to.get(p)]).flatMap((e) => (e ? [e.sha256] : [])),
-    input,
-  );
+  const { from, to, paths } = input;
   for (const [i, { maxLines, renames }] of ATTEMPTS.entries()) {
-    const coarse = new Set(paths.filter((path) => isLong(git, from.get(path), to.get(path), maxLines)));
     try {
-      const answer = parseDiffAnswer(
-        await git.diffTree(
-          treeOf(git, from, paths, coarse),
-          treeOf(git, to, paths, coarse),
-          DIFF_LIMIT_MS,
-          renames,
-        ),
-      );
-      return await describeAll(
-        answer.sort((a, b) => comparePaths(a.path, b.path)),
-        coarse,
-        input,
-      );
+      const comparisons = paths
+        ? await comparisonsOf(new Set(paths), renames, input)
+        : [{ paths: changedPaths(from, to), renames }];
+      return await compare(comparisons, maxLines, input);
     } catch (error) {
       if (!(error instanceof GitFailure) || !error.timedOut || i === ATTEMPTS.length - 1) throw error;
     }
   }
   return [];
+}
+
+/**
+ * A moved file is compared apart: among fewer files, git could pair it with another one than in the whole difference.
+ */
+async function comparisonsOf(
+  asked: ReadonlySet<string>,
+  renames: DiffHow['renames'],
+  input: DiffInput,
+): Promise<Comparison[]> {
+  const { from, to } = input;
+  const paths = new Set([...asked].filter((path) => !sameEntry(from.get(path), to.get(path))));
+  const isMoved = ({ path, oldPath }: DiffAnswer) => paths.has(path) || paths.has(oldPath!);
+  const moves = [...paths].every((path) => from.has(path) && to.has(path))
+    ? []
+    : (await findMoves(renames, input)).filter(isMoved);
+  for (const { path, oldPath } of moves) for (const one of [path, oldPath!]) paths.delete(one);
+  return [
+    ...(paths.size > 0 ? [{ paths: [...paths], renames: 'none' as const }] : []),
+    ...moves.map(({ path, oldPath }): Comparison => ({ paths: [oldPath!, path], renames: 'similar' })),
+  ];
+}
+
+/** The files that only one of the trees has, and that git pairs: it looks at no others for that. */
+async function findMoves(renames: DiffHow['renames'], input: DiffInput): Promise<DiffAnswer[]> {
+  const { from, to, git } = input;
+  const lone = changedPaths(from, to).filter((path) => !from.has(path) || !to.has(path));
+  if (lone.every((path) => from.has(path)) || lone.every((path) => to.has(path))) return [];
+  await provide(lone, input);
+  const [before, after] = [from, to].map((tree) => treeOf(git, tree, lone, new Set()));
+  const answer = await git.diffTree(before!, after!, DIFF_LIMIT_MS, { renames, show: 'names' });
+  return parseDiffAnswer(answer, 'names').filter(({ oldPath }) => oldPath !== undefined);
+}
+
+/** Asks git all of it, within the limit of one question. */
+async function compare(
+  comparisons: readonly Comparison[],
+  maxLines: number,
+  input: DiffInput,
+): Promise<DiffFile[]> {
+  const { from, to, git, patches = true } = input;
+  const paths = comparisons.flatMap((one) => one.paths);
+  if (paths.length === 0) return [];
+  await provide(paths, input);
+  const coarse = new Set(paths.filter((path) => isLong(git, from.get(path), to.get(path), maxLines)));
+  // Before the first question: what is written together is one pack.
+  const questions = comparisons.map((one) => ({
+    before: treeOf(git, from, one.paths, coarse),
+    after: treeOf(git, to, one.paths, coarse),
+    renames: one.renames,
+  }));
+  const deadline = performance.now() + DIFF_LIMIT_MS;
+  const answers: DiffAnswer[] = [];
+  for (const { before, after, renames } of questions) {
+    const how: DiffHow = { renames, show: patches ? 'patches' : 'counts' };
+    const leftMs = Math.max(1, deadline - performance.now());
+    answers.push(...parseDiffAnswer(await git.diffTree(before, after, leftMs, how), how.show));
+  }
+  return describeAll(
+    answers.sort((a, b) => comparePaths(a.path, b.path)),
+    coarse,
+    input,
+  );
 }
 
 function changedPaths(from: Tree, to: Tree): string[] {
@@ -82,7 +135,8 @@ function changedPaths(from: Tree, to: Tree): string[] {
   return paths;
 }
 
-async function provide(shas: string[], { git, readBlobs }: DiffInput): Promise<void> {
+async function provide(paths: string[], { from, to, git, readBlobs }: DiffInput): Promise<void> {
+  const shas = paths.flatMap((path) => [from.get(path), to.get(path)]).flatMap((e) => (e ? [e.sha256] : []));
   const missing = [...new Set(shas)].filter((sha256) => !git.store.blob(sha256));
   if (missing.length === 0) return;
   const blobs = await readBlobs(missing);
@@ -114,7 +168,7 @@ function treeOf(git: Git, tree: Tree, paths: string[], coarse: Set<string>): str
 async function describeAll(
   answer: DiffAnswer[],
   coarse: Set<string>,
-  { from, to, readBlobs, git }: DiffInput,
+  { from, to, readBlobs, git, patches = true }: DiffInput,
 ): Promise<DiffFile[]> {
   const files: DiffFile[] = [];
   let left = MAX_PATCH_BYTES;
@@ -124,7 +178,12 @@ async function describeAll(
     if (coarse.has(found.path)) {
       const [a, b] = [from.get(found.path)!.sha256, to.get(found.path)!.sha256];
       const blobs = await storedFirst(git.store, readBlobs)([a, b]);
-      files.push({ ...file, binary: false, ...coarseCounts(blobs.get(a)!, blobs.get(b)!), truncated: true });
+      files.push({
+        ...file,
+        binary: false,
+        ...coarseCounts(blobs.get(a)!, blobs.get(b)!),
+        ...(patches && { truncated: true }),
+      });
     } else if (patch === undefined) {
       files.push(file);
     } else if (patch.length > left || !isUtf8(patch)) {

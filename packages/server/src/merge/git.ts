@@ -5,16 +5,21 @@ import { MERGE_TREE, answerOfItself } from './merge-answer.ts';
 import { createObjectStore } from './object-store.ts';
 import type { ObjectStore } from './object-store.ts';
 
+/** How two trees are compared. */
+export interface DiffHow {
+  /** With `identical`, a moved file that was edited too is reported as deleted and added; with `none`, every moved file. */
+  renames: 'similar' | 'identical' | 'none';
+  /** Only the names, these with the numbers of lines, or all with patches. */
+  show: 'names' | 'counts' | 'patches';
+}
+
 /** Git over a scratch repository: it reads there only what we wrote. */
 export interface Git {
   store: ObjectStore;
   /** Answer of `git merge-tree` for two commits: see merge-answer.ts. */
   mergeTree(head: string, draft: string, limitMs: number): Promise<Buffer>;
-  /**
-   * Answer of `git diff-tree` for two trees, with renames: see diff-answer.ts. With `identical`, a moved file
-   * that was edited too is reported as deleted and added.
-   */
-  diffTree(from: string, to: string, limitMs: number, renames?: 'similar' | 'identical'): Promise<Buffer>;
+  /** Answer of `git diff-tree` for two trees: see diff-answer.ts. */
+  diffTree(from: string, to: string, limitMs: number, how?: DiffHow): Promise<Buffer>;
   /** The same without renames, line by line as a merge sees it. */
   compareTree(from: string, to: string, limitMs: number): Promise<Buffer>;
   /**
@@ -31,9 +36,6 @@ const DIFF = [
   'diff-tree',
   '--stdin',
   '-r',
-  '--raw',
-  '--numstat',
-  '-p',
   '-z',
   '--full-index',
   '--no-textconv',
@@ -42,11 +44,12 @@ const DIFF = [
   '--src-prefix=a/',
   '--dst-prefix=b/',
 ];
-/** As `git diff` does it. */
-const FOR_PEOPLE = ['-M50%', '--diff-algorithm=myers'];
-const IDENTICAL = ['-M100%', '--diff-algorithm=myers'];
+/** As `git diff` does it, unless asked otherwise. */
+const FOR_PEOPLE: DiffHow = { renames: 'similar', show: 'patches' };
+const RENAMES = { similar: '-M50%', identical: '-M100%', none: '--no-renames' };
+const SHOW = { names: ['--raw'], counts: ['--raw', '--numstat'], patches: ['--raw', '--numstat', '-p'] };
 /** As git's merge compares the sides of a file. */
-const FOR_MERGES = ['--no-renames', '--diff-algorithm=histogram', '--no-indent-heuristic'];
+const FOR_MERGES = [...SHOW.patches, '--no-renames', '--diff-algorithm=histogram', '--no-indent-heuristic'];
 const DIFF_END = 'end of this diff\n';
 
 /**
@@ -66,10 +69,16 @@ export function createGit({
   const differOf = (args: string[]) =>
     new GitProcess({ ...common, args: [...DIFF, ...args], unbuffered: false });
   const merging = new GitProcess({ ...common, args: MERGE_TREE, unbuffered: true });
-  const diffing = differOf(FOR_PEOPLE);
-  const identifying = differOf(IDENTICAL);
   const comparing = differOf(FOR_MERGES);
-  const stop = (): void => [merging, diffing, identifying, comparing].forEach((git) => git.stop());
+  /** One for each way to compare that was asked for. */
+  const diffing = new Map<string, GitProcess>();
+  const diffingBy = ({ renames, show }: DiffHow): GitProcess => {
+    const args = [...SHOW[show], RENAMES[renames], '--diff-algorithm=myers'];
+    const key = args.join(' ');
+    if (!diffing.has(key)) diffing.set(key, differOf(args));
+    return diffing.get(key)!;
+  };
+  const stop = (): void => [merging, comparing, ...diffing.values()].forEach((git) => git.stop());
   const clear = (): void => {
     stop();
     store.reset();
@@ -96,8 +105,7 @@ export function createGit({
       const answer = await merging.ask(`${head} ${draft}\n${end} ${end}\n`, mark, limitMs);
       return answer.subarray(0, answer.length - mark.length);
     },
-    diffTree: (from, to, limitMs, renames = 'similar') =>
-      differ(renames === 'similar' ? diffing : identifying)(from, to, limitMs),
+    diffTree: (from, to, limitMs, how = FOR_PEOPLE) => differ(diffingBy(how))(from, to, limitMs),
     compareTree: differ(comparing),
     tidy() {
       if (store.isFull()) clear();

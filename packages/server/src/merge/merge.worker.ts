@@ -139,10 +139,11 @@ const withNew =
     return found;
   };
 
-async function diff(job: number, { from, to }: { from: string; to: string }): Promise<DiffFile[]> {
+async function diff(job: number, work: Extract<Work, { kind: 'diff' }>): Promise<DiffFile[]> {
+  const { from, to, paths, patches } = work;
   const a = await treeOf(job, from, null);
   const b = await treeOf(job, to, { id: from, tree: a });
-  return diffTrees({ from: a, to: b, readBlobs: reader(job), git });
+  return diffTrees({ from: a, to: b, readBlobs: reader(job), git, paths, patches });
 }
 
 async function run(job: number, work: Work): Promise<void> {

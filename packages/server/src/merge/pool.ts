@@ -8,7 +8,7 @@ import { asBuffer } from '../buffers.ts';
 import { JobQueue, type QueueOptions } from './job-queue.ts';
 import type { TreeRef } from './job.ts';
 import type { MergeOutput } from './protocol.ts';
-import type { Conflict, DiffFile, ReadBlobs, Resolution } from './types.ts';
+import type { Conflict, DiffFile, DiffParts, ReadBlobs, Resolution } from './types.ts';
 import { BUNDLE_LIMITS } from '../trees/limits.ts';
 import type { SourceLimits } from '../trees/limits.ts';
 import type { Changes, Tree } from '../trees/tree.ts';
@@ -25,6 +25,12 @@ export interface MergeRequest {
   resolutions?: Resolution[];
   /** What the result may hold; those of bundles by default. */
   limits?: SourceLimits;
+}
+
+interface DiffRequest extends DiffParts {
+  from: TreeRef;
+  to: TreeRef;
+  readBlobs: ReadBlobs;
 }
 
 export interface MergeResult {
@@ -53,7 +59,7 @@ export interface MergeEngine {
   merge(request: MergeRequest): Promise<MergeResult>;
   /** As `merge`, with hunks in the conflicts and the diff to the head. */
   preview(request: MergeRequest): Promise<MergePreview>;
-  diff(request: { from: TreeRef; to: TreeRef; readBlobs: ReadBlobs }): Promise<DiffFile[]>;
+  diff(request: DiffRequest): Promise<DiffFile[]>;
   /** Refuses what waits and is under way; ends the thread and git. */
   close(): Promise<void>;
 }
@@ -63,8 +69,10 @@ export function createMergeEngine(options: QueueOptions): MergeEngine {
   return {
     merge: (request) => runMerge(jobs, request, 'merge'),
     preview: (request) => runMerge(jobs, request, 'preview'),
-    diff: ({ from, to, readBlobs }) =>
-      jobs.run({ kind: 'diff', from: from.id, to: to.id }, [from, to], readBlobs) as Promise<DiffFile[]>,
+    diff: ({ from, to, readBlobs, ...parts }) =>
+      jobs.run({ kind: 'diff', from: from.id, to: to.id, ...parts }, [from, to], readBlobs) as Promise<
+        DiffFile[]
+      >,
     close: () => jobs.close(),
   };
 }

@@ -1,4 +1,4 @@
-import type { Conflict, DiffFile, Resolution } from './types.ts';
+import type { Conflict, DiffFile, DiffParts, Resolution } from './types.ts';
 import type { SourceLimits } from '../trees/limits.ts';
 import type { Changes } from '../trees/tree.ts';
 import type { PackedTree, TreeDelta } from './packed-tree.ts';
@@ -18,7 +18,7 @@ export type Work =
       limits: SourceLimits;
       preview: boolean;
     }
-  | { kind: 'diff'; from: string; to: string };
+  | ({ kind: 'diff'; from: string; to: string } & DiffParts);
 
 export interface MergeOutput {
   status: 'clean' | 'conflicted';

@@ -71,3 +71,11 @@ export interface DiffFile {
   patch?: string;
   truncated?: boolean;
 }
+
+/** What is asked for of a difference. Nothing else is computed, but what the names of moved files need. */
+export interface DiffParts {
+  /** Only the files with one of these paths, before or after. */
+  paths?: readonly string[] | undefined;
+  /** Without patches a file has its counts alone. */
+  patches?: boolean | undefined;
+}

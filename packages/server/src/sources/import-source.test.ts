@@ -284,6 +284,47 @@ describe('reads', () => {
   });
 });
 
+test('a diff has the parts that are asked for, on each form of its path', async () => {
+  const text = 'line\n'.repeat(20);
+  const [base, next] = [
+    await server.call('POST', url, { files: [file('a', 'one\n'), file('b', 'b\n'), file('old/c', text)] }),
+    await server.call('POST', url, {
+      files: [file('a', 'two\n'), file('b', 'B\n'), file('new/c', `${text}x\n`)],
+    }),
+  ];
+  const at = `${url}/${next.body.source.id}/diff?base=${base.body.source.id}`;
+  const forms = ['/projects/', '/api/projects/'].map((form) =>
+    form === '/projects/' ? at.replace('/apps/', form) : at.replace(/^.*\/apps\//, form),
+  );
+  const filesOf = async (query: string, path = at) => {
+    const { status, body, text: answer } = await server.call('GET', path + query);
+    expect(status, answer).toBe(200);
+    return body.diff.files as { path: string; patch?: string }[];
+  };
+  const whole = await filesOf('');
+  expect(whole.map((f) => f.path)).toEqual(['a', 'b', 'new/c']);
+  expect(await filesOf('&patches=false')).toEqual(whole.map(({ patch, ...rest }) => rest));
+  expect(await filesOf('&patches=true')).toEqual(whole);
+  for (const path of [at, ...forms]) {
+    expect(await filesOf('&path=b', path)).toEqual([whole[1]]);
+    expect(await filesOf('&path=old%2Fc&path=a&path=none&path=A', path)).toEqual([whole[0], whole[2]]);
+  }
+  expect((await filesOf('&path=a&patches=false'))[0]).not.toHaveProperty('patch');
+  expect((await filesOf('&path=x'.repeat(50))).length).toBe(0);
+  for (const [query, field] of [
+    ['&path=x'.repeat(51), '/query/path'],
+    ['&path=a&path=%00', '/query/path/1'],
+    ['&path=', '/query/path/0'],
+    ['&patches=no', '/query/patches'],
+    ['&patches=', '/query/patches'],
+    ['&patches=1', '/query/patches'],
+    ['&patches=true&patches=false', '/query/patches'],
+  ] as const) {
+    const { status, body } = await server.call('GET', at + query);
+    expect([status, body.error?.fields?.[0].path], query).toEqual([400, field]);
+  }
+});
+
 test('a body that is gzip only by its name is refused as a bundle', async () => {
   const answer = await server.call('POST', url, gzipSync(Buffer.from('not a tar')), {
     headers: { 'content-type': 'application/gzip' },
