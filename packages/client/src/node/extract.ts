@@ -1,0 +1,116 @@
+/**
+ * An archive becomes the files of a folder: first all of them in a temporary folder, where they are checked, then
+ * by renaming. A process that is killed leaves the folder as it was, or with some of its files replaced, each whole.
+ */
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { mkdir, mkdtemp, readdir, realpath, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { basename, dirname, join, resolve } from 'node:path';
+import { installFiles } from './install.ts';
+import type { Installed } from './install.ts';
+import { codeOf, Pace } from './open-file.ts';
+import { sha256Of } from './source-hash.ts';
+import type { HashedFile } from './source-hash.ts';
+import { readTarGz } from './tar-reader.ts';
+import type { Archive, Limits } from './tar-reader.ts';
+
+export interface ExtractOptions {
+  /** Replaces files with other contents, which otherwise end the extraction. Folders are never replaced by files. */
+  force?: boolean;
+  signal?: AbortSignal;
+}
+
+export interface Extraction extends ExtractOptions {
+  limits: Limits;
+  /** Throws what is wrong with the files. */
+  check(files: readonly HashedFile[]): void;
+  /** What the folder had when it was last written: such files are replaced, or deleted where they are no more. */
+  known?: ReadonlyMap<string, HashedFile>;
+}
+
+const LIMITS: Limits = { files: 100_000, bytes: 1024 ** 3 };
+
+/**
+ * Writes the files of a tar.gz below `folder`, which is made if it is missing; other files in it stay. Throws
+ * ArchiveError for an archive that is damaged, or has anything but regular files below the folder, and
+ * ChangedFilesError; nothing is written then.
+ */
+export const extract = (archive: Archive, folder: string, options: ExtractOptions = {}): Promise<Installed> =>
+  extractChecked(archive, folder, { ...options, limits: LIMITS, check: () => {} });
+
+export async function extractChecked(
+  archive: Archive,
+  folder: string,
+  { limits, check, force = false, signal, known = new Map() }: Extraction,
+): Promise<Installed> {
+  const place = await placeOf(resolve(folder));
+  await removeLeftovers(place);
+  const temporary = await mkdtemp(join(place.folder, place.prefix));
+  try {
+    // In an existing folder, neither git nor a push shall see it.
+    await writeFile(join(temporary, '.gitignore'), '*\n');
+    const tree = join(temporary, 'files');
+    await mkdir(tree);
+    const files = await writeAll(archive, tree, { limits, signal });
+    check(files);
+    signal?.throwIfAborted();
+    if (place.target !== null) return await installFiles(tree, place.target, { files, known, force });
+    await rename(tree, resolve(folder));
+    return { written: files.map(({ path }) => path), deleted: [], unchanged: 0 };
+  } finally {
+    await rm(temporary, { recursive: true, force: true });
+  }
+}
+
+interface Place {
+  /** The existing folder, or null. */
+  target: string | null;
+  /** For temporary folders. */
+  folder: string;
+  prefix: string;
+}
+
+/** Temporary files lie inside an existing folder: it may be a mount of its own, into which nothing can be renamed. */
+async function placeOf(folder: string): Promise<Place> {
+  try {
+    const target = await realpath(folder);
+    return { target, folder: target, prefix: '.headrace-' };
+  } catch (error) {
+    if (codeOf(error) !== 'ENOENT') throw error;
+    const parent = dirname(folder);
+    await mkdir(parent, { recursive: true });
+    return { target: null, folder: parent, prefix: `.${basename(folder)}.headrace-` };
+  }
+}
+
+const LEFTOVER_MS = 60 * 60_000;
+
+/** What killed processes left behind. Nobody extracts for an hour. */
+async function removeLeftovers({ folder, prefix }: Place): Promise<void> {
+  for (const name of await readdir(folder)) {
+    if (!name.startsWith(prefix)) continue;
+    const path = join(folder, name);
+    const { mtimeMs } = await stat(path).catch(() => ({ mtimeMs: Date.now() }));
+    if (Date.now() - mtimeMs > LEFTOVER_MS) await rm(path, { recursive: true, force: true });
+  }
+}
+
+async function writeAll(
+  archive: Archive,
+  tree: string,
+  { limits, signal }: Pick<Extraction, 'limits' | 'signal'>,
+): Promise<HashedFile[]> {
+  const files: HashedFile[] = [];
+  const made = new Set([tree]);
+  const pace = new Pace(signal);
+  for await (const { path, content, executable } of readTarGz(archive, limits)) {
+    const full = join(tree, path);
+    const folder = dirname(full);
+    if (!made.has(folder)) mkdirSync(folder, { recursive: true });
+    made.add(folder);
+    writeFileSync(full, content, { flag: 'wx', mode: executable ? 0o755 : 0o644 });
+    files.push({ path, byteSize: content.length, sha256: sha256Of(content), executable });
+    const waiting = pace.due();
+    if (waiting) await waiting;
+  }
+  return files;
+}

@@ -1,0 +1,81 @@
+/** What a push would send. */
+import { filesOf, getSource, headOf } from './calls.ts';
+import type { Client, Source } from './calls.ts';
+import { bytesOf, changesBetween } from './changes.ts';
+import type { FileChange } from './changes.ts';
+import { scanFolder } from './scan.ts';
+import type { Scan } from './scan.ts';
+import type { HashedFile } from './source-hash.ts';
+
+export interface Progress {
+  /** `scan`: files are read and compared. `send`: their contents go to the service. */
+  phase: 'scan' | 'send';
+  files: number;
+  /** Of contents, uncompressed. */
+  bytes: number;
+  /** Null while they are counted. */
+  totalFiles: number | null;
+  totalBytes: number | null;
+}
+
+export interface PlanOptions {
+  /** The version that the folder is compared with. Default: the app's head, if it has one. */
+  parentSourceId?: string;
+  signal?: AbortSignal;
+  onProgress?: (progress: Progress) => void;
+}
+
+export interface Plan extends Scan {
+  /** Null: the app has no head yet. */
+  headSourceId: string | null;
+  /** Null where there is none. */
+  parent: Source | null;
+  /** Against the parent, or against nothing. */
+  changes: FileChange[];
+  /** `nothing`: the parent has just these files. `files`: all of them, since most have changed. */
+  send: 'nothing' | 'changes' | 'files';
+  /** Of contents, uncompressed. */
+  bytesToSend: number;
+}
+
+/** Of one request. */
+const MAX_CHANGES = 10_000;
+/** Changes are JSON, all files go compressed: larger ones are worth it only as a small part of all. */
+const SMALL_BYTES = 1024 * 1024;
+const SMALL_PART = 1 / 3;
+
+/** Compares a folder with a version of the app, and sends nothing. Throws as `push` does. */
+export async function plan(
+  client: Client,
+  appId: string,
+  folder: string,
+  { parentSourceId, signal, onProgress }: PlanOptions = {},
+): Promise<Plan> {
+  const scan = await scanFolder(folder, {
+    signal,
+    onFile: (files, bytes) =>
+      onProgress?.({ phase: 'scan', files, bytes, totalFiles: null, totalBytes: null }),
+  });
+  const headSourceId = await headOf(client, appId, { signal });
+  const parentId = parentSourceId ?? headSourceId;
+  const parent = parentId === null ? null : await getSource(client, appId, parentId, { signal });
+  if (parent?.sha256 === scan.sha256)
+    return { ...scan, headSourceId, parent, changes: [], send: 'nothing', bytesToSend: 0 };
+  const before = new Map<string, HashedFile>();
+  if (parent)
+    for await (const file of filesOf(client, appId, parent.id, { signal })) before.set(file.path, file);
+  const changes = changesBetween(before, scan.files);
+  const bytes = bytesOf(changes);
+  const isPart =
+    parent !== null &&
+    changes.length <= MAX_CHANGES &&
+    (bytes <= SMALL_BYTES || bytes <= scan.byteSize * SMALL_PART);
+  return {
+    ...scan,
+    headSourceId,
+    parent,
+    changes,
+    send: isPart ? 'changes' : 'files',
+    bytesToSend: isPart ? bytes : scan.byteSize,
+  };
+}

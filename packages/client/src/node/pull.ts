@@ -1,0 +1,74 @@
+/** A version of an app, or the artifact of a build, becomes a folder. */
+import { HeadraceError } from '../errors.ts';
+import { matchManifest, verifyArtifact } from './artifact.ts';
+import { downloadArtifact, downloadSource, filesOf, getSource, headOf, manifestOf } from './calls.ts';
+import type { Client, Manifest, Source } from './calls.ts';
+import { extractChecked } from './extract.ts';
+import type { ExtractOptions } from './extract.ts';
+import type { Installed } from './install.ts';
+import { sourceSha256 } from './source-hash.ts';
+import { ArchiveError } from './tar-reader.ts';
+import type { HashedFile } from './source-hash.ts';
+
+export interface PullOptions extends ExtractOptions {
+  folder: string;
+  /** Default: the app's head. */
+  sourceId?: string;
+  /**
+   * The version that the folder holds: its files that nobody has changed since are replaced, or deleted where the
+   * pulled version lacks them.
+   */
+  baseSourceId?: string;
+}
+
+/**
+ * Throws HeadraceError, ChangedFilesError for files that would be lost (all others that differ, without
+ * `baseSourceId`), and ArchiveError for a download that is not the version. Nothing is written then.
+ */
+export async function pull(
+  client: Client,
+  appId: string,
+  { folder, sourceId, baseSourceId, force, signal }: PullOptions,
+): Promise<Installed & { source: Source }> {
+  const id = sourceId ?? (await headOf(client, appId, { signal }));
+  if (id === null)
+    throw new HeadraceError(
+      409,
+      'head_not_initialized',
+      'The app has no head yet: push a folder, or name a source.',
+    );
+  const source = await getSource(client, appId, id, { signal });
+  const known = new Map<string, HashedFile>();
+  if (baseSourceId !== undefined)
+    for await (const file of filesOf(client, appId, baseSourceId, { signal })) known.set(file.path, file);
+  const installed = await extractChecked(await downloadSource(client, appId, id, { signal }), folder, {
+    force,
+    signal,
+    known,
+    limits: { files: source.fileCount, bytes: source.byteSize },
+    check(files) {
+      if (sourceSha256(files) !== source.sha256)
+        throw new ArchiveError('The archive has other files than its source: their SHA-256 differs.');
+    },
+  });
+  return { ...installed, source };
+}
+
+/** Downloads an artifact, checks every file against the manifest, and writes them as `pull` does. */
+export async function pullArtifact(
+  client: Client,
+  appId: string,
+  buildId: string,
+  { folder, force, signal }: ExtractOptions & { folder: string },
+): Promise<Installed & { manifest: Manifest }> {
+  const manifest = await manifestOf(client, appId, buildId, { signal });
+  const artifact = await downloadArtifact(client, appId, buildId, { signal });
+  verifyArtifact(artifact, manifest);
+  const installed = await extractChecked(artifact, folder, {
+    force,
+    signal,
+    limits: { files: manifest.fileCount, bytes: manifest.byteSize },
+    check: (files) => matchManifest(files, manifest),
+  });
+  return { ...installed, manifest };
+}

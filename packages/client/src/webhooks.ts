@@ -1,0 +1,161 @@
+/** `@headrace/client/webhooks`: verifies deliveries, which follow Standard Webhooks, wherever WebCrypto is. */
+
+/** An event as it is delivered. */
+export interface WebhookEvent {
+  /** The same in each delivery of the event, and in the log: store each id once. */
+  id: string;
+  type: string;
+  /** The order of events. Null in a ping, which is in no log. */
+  sequence: string | null;
+  orgId: string;
+  projectId: string | null;
+  threadId: string | null;
+  runId: string | null;
+  /** Identities and public status only: read the resource for more. */
+  data: Record<string, unknown>;
+  occurredAt: string;
+  publishedAt: string;
+  /** A position of the events of all projects, without filters. Null in a ping. */
+  cursor: string | null;
+}
+
+export type WebhookHeaders =
+  | Iterable<readonly [string, string]>
+  | Readonly<Record<string, string | readonly string[] | undefined>>;
+
+export interface VerifyOptions {
+  /** How far the time of a delivery may be from now, in either direction. Default 300. */
+  toleranceSeconds?: number;
+  /** Default: the clock. */
+  now?: Date;
+}
+
+/**
+ * `missing_header`: not a delivery. `invalid_timestamp`, `too_old`, `too_new`: `webhook-timestamp` is no number, or
+ * too far from now. `invalid_signature`: no secret has made a signature of it. `invalid_payload`: signed, but no event.
+ */
+export type WebhookFault =
+  | 'missing_header'
+  | 'invalid_timestamp'
+  | 'too_old'
+  | 'too_new'
+  | 'invalid_signature'
+  | 'invalid_payload';
+
+/** The request is not a delivery of Headrace: answer 400 or 401, and forget it. */
+export class WebhookError extends Error {
+  override readonly name = 'WebhookError';
+  readonly reason: WebhookFault;
+
+  constructor(reason: WebhookFault, message: string) {
+    super(message);
+    this.reason = reason;
+  }
+}
+
+const TOLERANCE_SECONDS = 300;
+
+/**
+ * The event of a delivery. `secrets`: several during a rotation. `rawBody`: as it was received, since parsing and
+ * printing it again changes the signed bytes. Throws WebhookError; TypeError for a secret that is none.
+ */
+export async function verifyWebhook(
+  secrets: string | readonly string[],
+  headers: WebhookHeaders,
+  rawBody: string | Uint8Array | ArrayBuffer,
+  { toleranceSeconds = TOLERANCE_SECONDS, now = new Date() }: VerifyOptions = {},
+): Promise<WebhookEvent> {
+  const keys = await Promise.all([secrets].flat().map(keyOf));
+  const body = bytesOf(rawBody);
+  const delivery = headersOf(headers);
+  verifyTime(delivery.timestamp, now, toleranceSeconds);
+  const signed = joined(ENCODER.encode(`${delivery.id}.${delivery.timestamp}.`), body);
+  if (!(await isSigned(keys, delivery.signatures, signed)))
+    throw new WebhookError('invalid_signature', 'No signature of the webhook is of a given secret.');
+  return eventOf(body);
+}
+
+const ENCODER = new TextEncoder();
+
+function keyOf(secret: string): Promise<CryptoKey> {
+  const bytes = typeof secret === 'string' ? base64(secret.replace(/^whsec_/, '')) : null;
+  if (bytes === null || bytes.length === 0)
+    throw new TypeError('The secret of a webhook is whsec_ and base64, as its creation returned it.');
+  return crypto.subtle.importKey('raw', bytes, { name: 'HMAC', hash: 'SHA-256' }, false, ['verify']);
+}
+
+function base64(text: string): Uint8Array<ArrayBuffer> | null {
+  try {
+    return Uint8Array.from(atob(text), (character) => character.charCodeAt(0));
+  } catch {
+    return null;
+  }
+}
+
+function bytesOf(rawBody: string | Uint8Array | ArrayBuffer): Uint8Array {
+  if (typeof rawBody === 'string') return ENCODER.encode(rawBody);
+  if (rawBody instanceof Uint8Array) return rawBody;
+  if (rawBody instanceof ArrayBuffer) return new Uint8Array(rawBody);
+  throw new TypeError('verifyWebhook takes the raw body: a string or bytes, not what was parsed from it.');
+}
+
+function headersOf(headers: WebhookHeaders): { id: string; timestamp: string; signatures: string[] } {
+  const byName = new Map<string, string>();
+  const pairs = Symbol.iterator in headers ? headers : Object.entries(headers);
+  for (const [name, value] of pairs) byName.set(name.toLowerCase(), [value ?? ''].flat().join(' '));
+  const required = (name: string): string => {
+    const value = byName.get(name);
+    if (!value) throw new WebhookError('missing_header', `The request has no header ${name}.`);
+    return value;
+  };
+  return {
+    id: required('webhook-id'),
+    timestamp: required('webhook-timestamp'),
+    signatures: required('webhook-signature').split(' '),
+  };
+}
+
+function verifyTime(timestamp: string, now: Date, toleranceSeconds: number): void {
+  if (!/^\d{1,12}$/.test(timestamp))
+    throw new WebhookError('invalid_timestamp', 'The header webhook-timestamp is no number of seconds.');
+  const age = Math.floor(now.getTime() / 1000) - Number(timestamp);
+  if (age > toleranceSeconds)
+    throw new WebhookError('too_old', `The webhook was sent ${age} s ago: it may be a recorded one.`);
+  if (age < -toleranceSeconds)
+    throw new WebhookError('too_new', `The webhook is ${-age} s in the future: check the clock.`);
+}
+
+/** WebCrypto compares in constant time. */
+async function isSigned(
+  keys: readonly CryptoKey[],
+  signatures: readonly string[],
+  signed: Uint8Array<ArrayBuffer>,
+): Promise<boolean> {
+  for (const signature of signatures) {
+    const bytes = signature.startsWith('v1,') ? base64(signature.slice('v1,'.length)) : null;
+    if (bytes === null) continue;
+    for (const key of keys) if (await crypto.subtle.verify('HMAC', key, bytes, signed)) return true;
+  }
+  return false;
+}
+
+function eventOf(body: Uint8Array): WebhookEvent {
+  const invalid = new WebhookError('invalid_payload', 'The body of the webhook is no event.');
+  let event: Partial<WebhookEvent> | null;
+  try {
+    event = JSON.parse(
+      new TextDecoder('utf-8', { fatal: true }).decode(body),
+    ) as Partial<WebhookEvent> | null;
+  } catch {
+    throw invalid;
+  }
+  if (typeof event?.id !== 'string' || typeof event.type !== 'string') throw invalid;
+  return event as WebhookEvent;
+}
+
+function joined(a: Uint8Array, b: Uint8Array): Uint8Array<ArrayBuffer> {
+  const both = new Uint8Array(a.length + b.length);
+  both.set(a);
+  both.set(b, a.length);
+  return both;
+}
