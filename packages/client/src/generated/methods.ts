@@ -187,7 +187,11 @@ export interface SourcesCalls {
   /** Download a source as tar.gz. */
   archive(appId: string, sourceId: string, options?: CallOptions): Call<Uint8Array>;
   /** Compare a source with another one. */
-  diff(appId: string, sourceId: string, options: { base: string } & CallOptions): Call<Diff>;
+  diff(
+    appId: string,
+    sourceId: string,
+    options: { base: string; patches?: boolean; path?: Array<string> } & CallOptions,
+  ): Call<Diff>;
 }
 
 export interface ThreadsCalls {
