@@ -127,7 +127,7 @@ export interface AppsCalls {
   /** Create an app. */
   create(body: CreateAppInput, options?: WriteOptions): Call<App>;
   /** List apps, newest first. */
-  list(options?: { externalId?: string } & PageOptions): ListCall<App>;
+  list(options?: { externalId?: string; query?: string } & PageOptions): ListCall<App>;
   /** Get an app. */
   get(appId: string, options?: CallOptions): Call<App>;
   /** Change an app's name, externalId or metadata. */
@@ -213,6 +213,7 @@ export interface ThreadsCalls {
     appId: string,
     options?: {
       status?: 'queued' | 'running' | 'waiting' | 'blocked' | 'ready' | 'failed' | 'archived';
+      query?: string;
     } & PageOptions,
   ): ListCall<Thread>;
   /** Get a thread. */
@@ -221,6 +222,10 @@ export interface ThreadsCalls {
   update(appId: string, threadId: string, body?: UpdateThreadInput, options?: WriteOptions): Call<Thread>;
   /** Delete a thread; its sources stay. */
   delete(appId: string, threadId: string, options?: WriteOptions): Call<Thread>;
+  /** List the threads of all apps, newest first. */
+  listAll(
+    options?: { appId?: string; status?: string; query?: string; sort?: 'activity' } & PageOptions,
+  ): ListCall<Thread>;
   /** Create a thread in a project. */
   createDirect(
     body: CreateDirectThreadInput,
@@ -359,6 +364,8 @@ export interface AppliesCalls {
     applyId: string,
     options?: { waitSeconds?: number } & CallOptions,
   ): WorkCall<Apply, Apply>;
+  /** List the applies of all apps, newest first. */
+  listAll(options?: { appId?: string; status?: string } & PageOptions): ListCall<Apply>;
 }
 
 export interface EditsCalls {
@@ -572,6 +579,8 @@ export interface BuildsCalls {
   }>;
   /** Cancel a build. */
   cancel(appId: string, buildId: string, options?: WriteOptions): WorkCall<Build, Build>;
+  /** List the builds of all apps, newest first. */
+  listAll(options?: { appId?: string; status?: string } & PageOptions): ListCall<Build>;
 }
 
 export interface PreviewsCalls {
@@ -592,6 +601,8 @@ export interface PreviewsCalls {
   ): WorkCall<Preview, Preview>;
   /** Stop a preview; it stays readable. */
   delete(appId: string, previewId: string, options?: WriteOptions): WorkCall<Preview, Preview>;
+  /** List the previews of all apps, newest first. */
+  listAll(options?: { appId?: string; status?: string } & PageOptions): ListCall<Preview>;
 }
 
 export interface WorkspacesCalls {
@@ -638,6 +649,8 @@ export interface SettingsCalls {
 }
 
 export interface OperationsCalls {
+  /** Find the receipts of an idempotency key. */
+  list(options: { idempotencyKey: string } & PageOptions): ListCall<Operation>;
   /** Inspect the receipt of an idempotent write. */
   get(operationId: string, options?: CallOptions): Call<Operation>;
 }

@@ -25,6 +25,7 @@ threads.list GET A/threads [threads
 threads.get GET T thread d
 threads.update PATCH T thread dkb
 threads.delete DELETE T thread dk
+threads.listAll GET /platform/v1/threads [threads
 threads.createDirect POST /threads *run kb
 threads.listDirect GET /threads [threads
 threads.export GET /threads/:/export export
@@ -43,6 +44,7 @@ applies.create POST T/apply apply dkbo
 applies.preview POST T/apply/preview preview db
 applies.list GET A/applies [applies d
 applies.get GET A/applies/: apply d
+applies.listAll GET /platform/v1/applies [applies
 edits.create POST T/edits source dkb
 execs.create POST T/exec exec dkb
 pullRequests.create POST /threads/:/pull-requests pullRequest kb
@@ -78,10 +80,12 @@ builds.artifact GET A/builds/:/artifact bytes d
 builds.manifest GET A/builds/:/manifest manifest d
 builds.logs GET A/builds/:/logs logs d
 builds.cancel POST A/builds/:/cancel build dk
+builds.listAll GET /platform/v1/builds [builds
 previews.create POST T/previews preview dkb
 previews.list GET T/previews [previews d
 previews.get GET A/previews/: preview d
 previews.delete DELETE A/previews/: preview dk
+previews.listAll GET /platform/v1/previews [previews
 workspaces.reportActivity POST T/workspace/activity * dkb
 workspaces.policy GET T/workspace/policy * d
 workspaces.history GET T/workspace/history [records d
@@ -90,6 +94,7 @@ settings.update PATCH A/settings settings dkb
 settings.runtimes GET /runtimes [runtimes
 settings.getOrganization GET /settings settings
 settings.updateOrganization PATCH /settings settings kb
+operations.list GET /operations [operations
 operations.get GET /operations/: operation
 models.list GET /models [models
 modelKeys.list GET /model-keys [modelKeys

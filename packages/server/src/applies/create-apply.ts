@@ -80,6 +80,7 @@ async function queueApply(
     id: newId('apl'),
     project_id: project.id,
     thread_id: thread.id,
+    listed: project.kind === 'platform',
     sequence: await nextApplySequence(tx, project.id),
     conflict_resolution: conflictResolution ?? 'agent',
     base_source_id: sides.base,

@@ -1,7 +1,8 @@
-import { projectRoute, threadRoute } from '../http/operation.ts';
+import { platformRoute, projectRoute, threadRoute } from '../http/operation.ts';
 import type { Route } from '../http/operation.ts';
 import { createApply } from './create-apply.ts';
 import { getApply } from './get-apply.ts';
+import { listAllAppApplies } from './list-all-app-applies.ts';
 import { listApplies } from './list-applies.ts';
 import { previewApply } from './preview-apply.ts';
 
@@ -10,4 +11,5 @@ export const routes: Route[] = [
   ...threadRoute('POST', '/threads/:threadId/apply/preview', previewApply),
   ...projectRoute('GET', '/apps/:appId/applies', listApplies),
   ...projectRoute('GET', '/apps/:appId/applies/:applyId', getApply),
+  ...platformRoute('GET', '/applies', listAllAppApplies),
 ];

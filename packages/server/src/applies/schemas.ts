@@ -1,6 +1,7 @@
 import Type from 'typebox';
 import { Body, Counter, Enum, Id, IdInput, Nullable, Text, Time } from '../http/schemas.ts';
 
+export const APPLY_STATUSES = ['queued', 'applied', 'conflicted', 'failed'] as const;
 const MAX_RESOLUTIONS = 1000;
 const Path = (description: string) => Text('src/index.ts', { minLength: 1, maxLength: 1024, description });
 
@@ -37,7 +38,7 @@ export const Apply = Type.Object({
   resolutions: Type.Array(Type.Object({ path: Text('src/index.ts'), take: Enum(['head', 'draft']) }), {
     examples: [[]],
   }),
-  status: Enum(['queued', 'applied', 'conflicted', 'failed']),
+  status: Enum(APPLY_STATUSES),
   conflicts: Type.Array(Text('src/index.ts'), {
     description: 'Paths in conflict, sorted by their bytes.',
     examples: [[]],

@@ -93,6 +93,15 @@ export async function setRepairs(tx: Tx, applyId: string, repairs: Repair[]): Pr
     .execute();
 }
 
+/** The applies whose ids `page` selects, newest first. */
+export const findApplies = (db: Db, page: RawBuilder<{ id: string }>): Promise<ApplyRow[]> =>
+  db
+    .selectFrom('applies')
+    .selectAll()
+    .where('id', 'in', sql<string>`(select id from (${page}) as page)`)
+    .orderBy('id', 'desc')
+    .execute();
+
 /** Locks an apply that has not ended. */
 export async function lockOpenApply(tx: Tx, applyId: string): Promise<ApplyRow | undefined> {
   return tx.db
@@ -163,6 +172,16 @@ export async function insertCandidate(tx: Tx, candidate: Insertable<RepairCandid
 /** Deletes the candidate that a repair left. Its contents stay with the project. */
 export async function deleteCandidate(tx: Tx, applyId: string): Promise<void> {
   await tx.db.deleteFrom('repair_candidates').where('apply_id', '=', applyId).execute();
+}
+
+/** Takes those of a project that is being deleted off the lists of all apps. */
+export async function unlistApplies(tx: Tx, projectId: string): Promise<void> {
+  await tx.db
+    .updateTable('applies')
+    .set({ listed: false })
+    .where('project_id', '=', projectId)
+    .where('listed', '=', true)
+    .execute();
 }
 
 /** What repairs of deleted threads left. */

@@ -53,6 +53,7 @@ export const createBuild = write({
       id: newId('bld'),
       project_id: project.id,
       thread_id: thread.id,
+      listed: project.kind === 'platform',
       source_id: sourceId,
       command,
       output_directory: outputDirectory,

@@ -1,4 +1,4 @@
-import { projectRoute, threadRoute } from '../http/operation.ts';
+import { platformRoute, projectRoute, threadRoute } from '../http/operation.ts';
 import type { Route } from '../http/operation.ts';
 import { cancelBuild } from './cancel-build.ts';
 import { createBuild } from './create-build.ts';
@@ -6,6 +6,7 @@ import { getArtifact } from './get-artifact.ts';
 import { getBuild } from './get-build.ts';
 import { getLogs } from './get-logs.ts';
 import { getManifest } from './get-manifest.ts';
+import { listAllAppBuilds } from './list-all-app-builds.ts';
 import { listBuilds } from './list-builds.ts';
 
 export const routes: Route[] = [
@@ -16,4 +17,5 @@ export const routes: Route[] = [
   ...projectRoute('GET', '/apps/:appId/builds/:buildId/manifest', getManifest),
   ...projectRoute('GET', '/apps/:appId/builds/:buildId/logs', getLogs),
   ...projectRoute('POST', '/apps/:appId/builds/:buildId/cancel', cancelBuild),
+  ...platformRoute('GET', '/builds', listAllAppBuilds),
 ];

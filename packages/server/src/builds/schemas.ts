@@ -1,7 +1,7 @@
 import Type from 'typebox';
 import { Counter, Enum, Id, Nullable, Sha256, Text, Time } from '../http/schemas.ts';
 
-const BUILD_STATUSES = ['queued', 'building', 'ready', 'failed'] as const;
+export const BUILD_STATUSES = ['queued', 'building', 'ready', 'failed'] as const;
 const BUILD_ERRORS = [
   'command_failed',
   'timed_out',

@@ -2,7 +2,7 @@
  * The only writer of `builds` and `build_logs`.
  */
 import { sql } from 'kysely';
-import type { Insertable, Updateable } from 'kysely';
+import type { Insertable, RawBuilder, Updateable } from 'kysely';
 import type { Db } from '../db/database.ts';
 import { countChanged } from '../db/purge.ts';
 import type { Purge } from '../db/purge.ts';
@@ -15,7 +15,7 @@ import type { BuildEvent } from './state.ts';
 type AnyDb = Db | Tx['db'];
 
 /** A build's row without its manifest, which has up to 10,000 files. */
-export type Build = Omit<BuildRow, 'manifest' | 'held'>;
+export type Build = Omit<BuildRow, 'manifest' | 'held' | 'listed'>;
 const COLUMNS = [
   'org_id',
   'id',
@@ -89,6 +89,15 @@ export async function findThreadBuilds(
   if (after !== null) query = query.where('id', '<', after);
   return query.orderBy('id', 'desc').limit(limit).execute();
 }
+
+/** The builds whose ids `page` selects, newest first. */
+export const findBuilds = (db: Db, page: RawBuilder<{ id: string }>): Promise<Build[]> =>
+  db
+    .selectFrom('builds')
+    .select(COLUMNS)
+    .where('id', 'in', sql<string>`(select id from (${page}) as page)`)
+    .orderBy('id', 'desc')
+    .execute();
 
 export async function findManifest(db: Db, buildId: string): Promise<ManifestFile[] | null> {
   const { manifest } = await db
@@ -252,6 +261,16 @@ export async function findLogPieces(
       from build_logs where build_id = ${buildId}
     ) as pieces where ends > ${from} and ends - bytes < ${to} order by ends`.execute(db);
   return rows;
+}
+
+/** Takes those of a project that is being deleted off the lists of all apps. */
+export async function unlistBuilds(tx: Tx, projectId: string): Promise<void> {
+  await tx.db
+    .updateTable('builds')
+    .set({ listed: false })
+    .where('project_id', '=', projectId)
+    .where('listed', '=', true)
+    .execute();
 }
 
 /** Builds of deleted projects, with their logs. */

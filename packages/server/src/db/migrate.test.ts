@@ -189,6 +189,36 @@ test('0015: a restore that was queued keeps its source', async () => {
   ]);
 });
 
+test('0027: rows of Direct projects and of deleted apps are off the lists of all apps', async () => {
+  await databaseThrough(26);
+  await client.query('set session_replication_role = replica');
+  await insert('organizations', { id: 'org_1', name: 'One' });
+  const kinds = { app: 'platform', gone: 'platform', direct: 'direct' };
+  for (const [name, kind] of Object.entries(kinds)) {
+    const at = { org_id: 'org_1', id: name, project_id: name };
+    const deletedAt = name === 'gone' ? new Date() : null;
+    await insert('projects', { org_id: 'org_1', id: name, kind, name, deleted_at: deletedAt });
+    await insert('threads', {
+      ...at,
+      status: 'ready',
+      initialization_state: 'completed',
+      created_by: 'sa_1',
+      deleted_at: deletedAt,
+    });
+    const of = { ...at, thread_id: name, status: 'failed', created_by: 'sa_1' };
+    await insert('applies', { ...of, sequence: 1, conflict_resolution: 'agent', draft_source_id: 'src_1' });
+    const build = { source_id: 'src_1', command: 'x', output_directory: '.', timeout_seconds: 1 };
+    await insert('builds', { ...of, ...build });
+    await insert('previews', { ...of, token: name, command: 'x', port: 1 });
+  }
+  await migrate(database.connection);
+  for (const list of ['applies', 'builds', 'previews', 'threads']) {
+    const more = list === 'threads' ? 'and deleted_at is null' : '';
+    const { rows } = await client.query(`select id from ${list} where listed ${more}`);
+    expect(rows, list).toEqual([{ id: 'app' }]);
+  }
+});
+
 const ALPHABET = '0123456789abcdefghjkmnpqrstvwxyz';
 /** An id's first ten characters are its milliseconds. */
 const timeOf = (id: string) =>

@@ -357,6 +357,7 @@ interface ThreadsTable {
   automation_id: string | null;
   created_at: GeneratedTime;
   updated_at: GeneratedTime;
+  listed: boolean;
 }
 
 export interface MessagesTable {
@@ -507,6 +508,7 @@ export interface AppliesTable {
   created_by: string;
   created_at: GeneratedTime;
   finished_at: TimeOrNull;
+  listed: boolean;
 }
 
 export interface RepairCandidatesTable {
@@ -547,6 +549,7 @@ export interface BuildsTable {
   created_at: GeneratedTime;
   started_at: TimeOrNull;
   finished_at: TimeOrNull;
+  listed: boolean;
 }
 
 export interface ExecsTable {
@@ -578,6 +581,7 @@ export interface PreviewsTable {
   created_by: string;
   created_at: GeneratedTime;
   expires_at: TimeOrNull;
+  listed: boolean;
 }
 
 interface OutboxTable {

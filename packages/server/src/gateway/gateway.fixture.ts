@@ -174,6 +174,7 @@ export async function newGatewayBench(times: Parameters<typeof startGateway>[1] 
           org_id: orgId,
           id: threadId,
           project_id: projectId,
+          listed: true,
           status: 'running',
           initialization_state: 'completed',
           created_by: 'usr_x',

@@ -54,13 +54,20 @@ interface PageRequest {
   scope: unknown[];
 }
 
+/** Rows of a search that reads its list only up to the key `readTo` for a page; null: up to the list's end. */
+export interface Searched<T> {
+  rows: T[];
+  readTo: string | null;
+}
+
 /**
  * One page of a list. `load(after, limit)` returns at most `limit` rows behind the row whose key is `after`
- * (null: from the start); the cursor keeps a row's key, `keyOf`.
+ * (null: from the start); the cursor keeps a row's key, `keyOf`. The page of a search may have fewer rows than
+ * its limit, even none, and still a cursor.
  */
 export async function page<T>(
   { secretKey, query, scope }: PageRequest,
-  load: (after: string | null, limit: number) => Promise<T[]>,
+  load: (after: string | null, limit: number) => Promise<T[] | Searched<T>>,
   keyOf: (row: T) => string,
 ): Promise<{ rows: T[]; nextCursor: string | null; hasMore: boolean }> {
   const limit = query.limit ?? DEFAULT_LIMIT;
@@ -72,12 +79,13 @@ export async function page<T>(
       throw invalidCursor();
     after = payload[1];
   }
-  const rows = await load(after, limit + 1);
-  const hasMore = rows.length > limit;
-  const shown = hasMore ? rows.slice(0, limit) : rows;
+  const loaded = await load(after, limit + 1);
+  const { rows, readTo } = Array.isArray(loaded) ? { rows: loaded, readTo: null } : loaded;
+  const shown = rows.slice(0, limit);
+  const last = rows.length > limit ? keyOf(shown.at(-1)!) : readTo;
   return {
     rows: shown,
-    hasMore,
-    nextCursor: hasMore ? sealCursor(secretKey, [hash, keyOf(shown.at(-1)!)]) : null,
+    hasMore: last !== null,
+    nextCursor: last === null ? null : sealCursor(secretKey, [hash, last]),
   };
 }

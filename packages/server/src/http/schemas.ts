@@ -45,6 +45,14 @@ export const Text = (
 export const Enum = <const T extends readonly string[]>(values: T, options: { description?: string } = {}) =>
   Type.Unsafe<T[number]>({ type: 'string', enum: [...values], ...options });
 
+/** One or several of these strings, separated by commas. */
+export const Several = (values: readonly [string, ...string[]], description: string) =>
+  Type.String({
+    pattern: `^(${values.join('|')})(,(${values.join('|')}))*$`,
+    examples: [values.slice(0, 2).join(',')],
+    description: `${description} One or several, separated by commas.`,
+  });
+
 /** The schema, or null. Type arrays instead of `anyOf`, so that a fault is reported once. */
 export function Nullable<S extends TSchema>(schema: S) {
   const plain = { ...schema } as Record<string, unknown>;
@@ -75,6 +83,14 @@ export const Page = <S extends TSchema>(plural: string, item: S) =>
       Text('eyJsIjoiYXBwcyJ9', { description: 'Pass it as `cursor` to continue; null on the last page.' }),
     ),
     hasMore: Type.Boolean(),
+  });
+
+/** What a search looks for. */
+export const SearchText = (field: string) =>
+  Text('shop', {
+    minLength: 1,
+    maxLength: 200,
+    description: `A part of \`${field}\`, in any case. A page may have fewer items than its limit, even none, while \`hasMore\` is true.`,
   });
 
 /** `?limit=&cursor=` of every list, with a list's own filters. */

@@ -79,6 +79,7 @@ export const createPreview = claimedWrite({
         id: newId('prv'),
         project_id: project.id,
         thread_id: thread.id,
+        listed: project.kind === 'platform',
         token: newToken(),
         command,
         port,

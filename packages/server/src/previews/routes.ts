@@ -1,8 +1,9 @@
-import { projectRoute, threadRoute } from '../http/operation.ts';
+import { platformRoute, projectRoute, threadRoute } from '../http/operation.ts';
 import type { Route } from '../http/operation.ts';
 import { createPreview } from './create-preview.ts';
 import { deletePreview } from './delete-preview.ts';
 import { getPreview } from './get-preview.ts';
+import { listAllAppPreviews } from './list-all-app-previews.ts';
 import { listPreviews } from './list-previews.ts';
 
 export const routes: Route[] = [
@@ -10,4 +11,5 @@ export const routes: Route[] = [
   ...threadRoute('GET', '/threads/:threadId/previews', listPreviews),
   ...projectRoute('GET', '/apps/:appId/previews/:previewId', getPreview),
   ...projectRoute('DELETE', '/apps/:appId/previews/:previewId', deletePreview),
+  ...platformRoute('GET', '/previews', listAllAppPreviews),
 ];

@@ -1,7 +1,7 @@
 import Type from 'typebox';
 import { Enum, Id, Nullable, Text, Time } from '../http/schemas.ts';
 
-const PREVIEW_STATUSES = ['starting', 'ready', 'failed', 'stopped'] as const;
+export const PREVIEW_STATUSES = ['starting', 'ready', 'failed', 'stopped'] as const;
 const PREVIEW_ERRORS = ['command_ended', 'start_timed_out', 'sandbox_lost'] as const;
 
 export interface PreviewError {

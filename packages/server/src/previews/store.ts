@@ -1,6 +1,6 @@
 /** The only writer of `previews`. */
 import { sql } from 'kysely';
-import type { Insertable } from 'kysely';
+import type { Insertable, RawBuilder } from 'kysely';
 import type { Db } from '../db/database.ts';
 import { countChanged } from '../db/purge.ts';
 import type { Purge } from '../db/purge.ts';
@@ -78,6 +78,15 @@ export async function findThreadPreviews(
   if (after !== null) query = query.where('id', '<', after);
   return query.orderBy('id', 'desc').limit(limit).execute();
 }
+
+/** The previews whose ids `page` selects, newest first. */
+export const findPreviews = (db: Db, page: RawBuilder<{ id: string }>): Promise<PreviewRow[]> =>
+  db
+    .selectFrom('previews')
+    .selectAll()
+    .where('id', 'in', sql<string>`(select id from (${page}) as page)`)
+    .orderBy('id', 'desc')
+    .execute();
 
 export async function findByTokens(
   db: Db,
@@ -177,6 +186,16 @@ export async function findLeftOver(db: Db, previewIds: string[]): Promise<string
     .where(unattended)
     .execute();
   return over.map(({ id }) => id);
+}
+
+/** Takes those of a project that is being deleted off the lists of all apps. */
+export async function unlistPreviews(tx: Tx, projectId: string): Promise<void> {
+  await tx.db
+    .updateTable('previews')
+    .set({ listed: false })
+    .where('project_id', '=', projectId)
+    .where('listed', '=', true)
+    .execute();
 }
 
 /** Previews of deleted threads, once their sandboxes are removed. */

@@ -1,3 +1,5 @@
+export { allAppsFilters, listOfAllApps, pageOf } from './all-apps.ts';
+export type { BoundList } from './all-apps.ts';
 export {
   headNotInitialized,
   keepProject,

@@ -5,7 +5,9 @@ import { countChanged } from '../db/purge.ts';
 import type { Purge } from '../db/purge.ts';
 import { json } from '../db/schema.ts';
 import type { ProjectRow, StoredSettings } from '../db/schema.ts';
+import { containsText, endOfSearch, idBytes } from '../db/search.ts';
 import type { Tx } from '../db/transaction.ts';
+import type { Searched } from '../http/cursors.ts';
 import { ApiError } from '../http/errors.ts';
 import { newId } from '../ids.ts';
 
@@ -176,7 +178,7 @@ export async function isInHeadHistory(
   return revision !== undefined;
 }
 
-/** Live projects after `after`, newest first. */
+/** Live projects after `after`, newest first; a search reads a part of the list. */
 export async function listProjects(
   db: Db,
   filter: {
@@ -185,10 +187,13 @@ export async function listProjects(
     kind?: 'platform' | 'direct';
     externalId?: string;
     repositoryId?: string;
+    /** A part of the name. */
+    query?: string;
   },
   after: string | null,
   limit: number,
-): Promise<ProjectRow[]> {
+): Promise<Searched<ProjectRow>> {
+  const id = idBytes('id');
   let query = db
     .selectFrom('projects')
     .selectAll()
@@ -198,8 +203,14 @@ export async function listProjects(
   if (filter.kind) query = query.where('kind', '=', filter.kind);
   if (filter.externalId !== undefined) query = query.where('external_id', '=', filter.externalId);
   if (filter.repositoryId !== undefined) query = query.where('repository_id', '=', filter.repositoryId);
-  if (after !== null) query = query.where('id', '<', after);
-  return query.orderBy('id', 'desc').limit(limit).execute();
+  if (after !== null) query = query.where(id, '<', after);
+  let readTo: string | null = null;
+  if (filter.query !== undefined) {
+    query = query.where(containsText('name', filter.query));
+    readTo = await endOfSearch(db, 'projects', { column: 'org_id', id: filter.orgId }, after);
+    if (readTo !== null) query = query.where(id, '>=', readTo);
+  }
+  return { rows: await query.orderBy(id, 'desc').limit(limit).execute(), readTo };
 }
 
 /** The histories of heads of deleted projects. */

@@ -261,6 +261,7 @@ async function plantRows(at: {
       ...own,
       id: `apl_${n}`,
       project_id: thread.project_id,
+      listed: true,
       sequence: 7,
       conflict_resolution: 'agent',
       repairs: json([
@@ -481,6 +482,7 @@ test('one process at a time removes rows, and all threads that are due in one ro
         org_id: orgId,
         id,
         project_id: projectId,
+        listed: true,
         title: 'x',
         status: 'ready' as const,
         initialization_state: 'completed' as const,

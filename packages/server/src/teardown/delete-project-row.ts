@@ -1,7 +1,10 @@
+import { unlistApplies } from '../applies/index.ts';
 import { endAutomationsOf } from '../automations/index.ts';
+import { unlistBuilds } from '../builds/index.ts';
 import type { ProjectRow } from '../db/schema.ts';
 import type { Tx } from '../db/transaction.ts';
 import { ApiError } from '../http/errors.ts';
+import { unlistPreviews } from '../previews/index.ts';
 import { markProjectDeleted, scopeOf } from '../projects/index.ts';
 import { expireObjects } from '../sources/index.ts';
 import { endSubscriptionsOf } from '../webhooks/index.ts';
@@ -29,6 +32,10 @@ export async function deleteProjectRow(
       'A build of this app still has a sandbox. Cancel the build and retry once it has ended.',
     );
   await cancelProjectWork(tx, project);
+  // All threads are locked: nobody adds to these lists any more.
+  await unlistApplies(tx, project.id);
+  await unlistBuilds(tx, project.id);
+  await unlistPreviews(tx, project.id);
   await endAutomationsOf(tx, { ...scopeOf(project), projectId: project.id });
   await endSubscriptionsOf(tx, project.id);
   await expireObjects(tx, project.id, graceSeconds);

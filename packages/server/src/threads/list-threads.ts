@@ -2,14 +2,19 @@ import { sql } from 'kysely';
 import Type from 'typebox';
 import type { Db } from '../db/database.ts';
 import type { PullRequestRow, ThreadRow } from '../db/schema.ts';
+import { containsText, endOfSearch, idBytes } from '../db/search.ts';
 import { page } from '../http/cursors.ts';
+import type { Searched } from '../http/cursors.ts';
 import { read } from '../http/operation.ts';
-import { Enum, IdInput, ListQuery, Page, Text } from '../http/schemas.ts';
+import { Enum, IdInput, ListQuery, Page, SearchText, Text } from '../http/schemas.ts';
 import { loadProject } from '../projects/index.ts';
+import { answerListed, titleMatches } from './listed-threads.ts';
 import { readThreads } from './read-threads.ts';
 import type { ThreadDetails } from './read-threads.ts';
 import { Thread, THREAD_STATUSES } from './schemas.ts';
 import { threadView } from './view.ts';
+
+const ID = idBytes('threads.id');
 
 interface Filter {
   orgId: string;
@@ -27,8 +32,13 @@ interface Filter {
   query?: string | undefined;
 }
 
-/** Live threads of live projects, newest first. */
-function find(db: Db, filter: Filter, after: string | null, limit: number): Promise<ThreadDetails[]> {
+/** Live threads of live projects, newest first; a search reads a part of the list. */
+async function find(
+  db: Db,
+  filter: Filter,
+  after: string | null,
+  limit: number,
+): Promise<Searched<ThreadDetails>> {
   let query = db
     .selectFrom('threads')
     .select('threads.id')
@@ -51,10 +61,21 @@ function find(db: Db, filter: Filter, after: string | null, limit: number): Prom
   if (filter.archived !== undefined)
     query = query.where('threads.archived_at', filter.archived ? 'is not' : 'is', null);
   if (filter.pullRequestState !== undefined) query = query.where(hasPrimary(filter.pullRequestState));
-  if (filter.query !== undefined) query = query.where(inTitle(filter.query));
-  if (after !== null) query = query.where('threads.id', '<', after);
-  return readThreads(db, sql`${query.orderBy('threads.id', 'desc').limit(limit)}`);
+  if (after !== null) query = query.where(ID, '<', after);
+  let readTo: string | null = null;
+  if (filter.query !== undefined) {
+    query = query.where(containsText('threads.title', filter.query));
+    readTo = await endOfSearch(db, 'threads', ofFilter(filter), after);
+    if (readTo !== null) query = query.where(ID, '>=', readTo);
+  }
+  return { rows: await readThreads(db, sql`${query.orderBy(ID, 'desc').limit(limit)}`), readTo };
 }
+
+/** What the search of a list with this filter reads. */
+const ofFilter = ({ orgId, projectId }: Filter) =>
+  projectId === undefined
+    ? { column: 'org_id' as const, id: orgId }
+    : { column: 'project_id' as const, id: projectId };
 
 /** The primary one (`primaryOf`) is the open one, else the newest. */
 const hasPrimary = (state: PullRequestRow['state']) => sql<boolean>`exists (
@@ -62,41 +83,25 @@ const hasPrimary = (state: PullRequestRow['state']) => sql<boolean>`exists (
     and (${state} = 'open' or not exists (
       select 1 from pull_requests other where other.thread_id = threads.id and (other.state = 'open' or other.id > p.id))))`;
 
-/** Case-insensitive in any script: the database's own locale is unknown. */
-const inTitle = (part: string) =>
-  sql<boolean>`strpos(upper(threads.title collate "und-x-icu"), upper(${part} collate "und-x-icu")) > 0`;
-
-async function answer(
-  ctx: { db: Db; secretKey: Buffer },
-  query: { limit?: number; cursor?: string },
-  filter: Filter,
-  scope: unknown[],
-) {
-  const { rows, ...rest } = await page(
-    { secretKey: ctx.secretKey, query, scope },
-    (after, limit) => find(ctx.db, filter, after, limit),
-    ({ thread }) => thread.id,
-  );
-  return {
-    status: 200,
-    body: { ok: true, threads: rows.map(threadView), ...rest },
-  };
-}
-
 export const listThreads = read({
   name: 'threads.listThreads',
   summary: "List an app's threads, newest first",
   access: { permissions: ['thread:read'] },
-  query: ListQuery({ status: Type.Optional(Enum(THREAD_STATUSES)) }),
+  query: ListQuery({
+    status: Type.Optional(Enum(THREAD_STATUSES)),
+    query: Type.Optional(SearchText('title')),
+  }),
   responses: { 200: Page('threads', Thread) },
   async handle(call) {
+    const { status, query } = call.query;
     const project = await loadProject(call.ctx.db, call);
-    return answer(
-      call.ctx,
-      call.query,
-      { orgId: project.org_id, projectId: project.id, status: call.query.status },
-      ['threads', project.id, call.query.status ?? null],
-    );
+    return answerListed(call, {
+      table: 'threads',
+      scope: { column: 'project_id', ids: [project.id] },
+      statuses: status === undefined ? THREAD_STATUSES : [status],
+      matches: titleMatches(query),
+      binding: ['threads', project.id, status ?? null, ...(query === undefined ? [] : [query])],
+    });
   },
 });
 
@@ -112,9 +117,7 @@ const FILTERS = {
   pullRequestState: Type.Optional(
     Enum(['open', 'closed', 'merged'], { description: 'The state of `primaryPullRequest`.' }),
   ),
-  query: Type.Optional(
-    Text('overdue', { minLength: 1, maxLength: 200, description: 'Text in `title`, case-insensitive.' }),
-  ),
+  query: Type.Optional(SearchText('title')),
 };
 
 export const listAllThreads = read({
@@ -129,6 +132,11 @@ export const listAllThreads = read({
     if (query.projectId !== undefined) await loadProject(call.ctx.db, call, 'none', query.projectId);
     const { orgId, projectIds } = principal;
     const chosen = (Object.keys(FILTERS) as (keyof typeof FILTERS)[]).map((name) => query[name] ?? null);
-    return answer(call.ctx, query, { ...query, orgId, projectIds }, ['all threads', orgId, ...chosen]);
+    const { rows, ...rest } = await page(
+      { secretKey: call.ctx.secretKey, query, scope: ['all threads', orgId, ...chosen] },
+      (after, limit) => find(call.ctx.db, { ...query, orgId, projectIds }, after, limit),
+      ({ thread }) => thread.id,
+    );
+    return { status: 200, body: { ok: true, threads: rows.map(threadView), ...rest } };
   },
 });

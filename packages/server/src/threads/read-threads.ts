@@ -147,11 +147,15 @@ export async function readThreadById(db: Db | Tx['db'], threadId: string): Promi
   return detailsOf(rows[0]!);
 }
 
-/** The threads whose ids `page` selects, newest first. */
-export async function readThreads(db: Db, page: RawBuilder<{ id: string }>): Promise<ThreadDetails[]> {
+/** The threads whose ids `page` selects, newest first, or by their last activity. */
+export async function readThreads(
+  db: Db,
+  page: RawBuilder<{ id: string }>,
+  byActivity = false,
+): Promise<ThreadDetails[]> {
   const { rows } = await sql<Row>`
     select row_to_json(one)::text as thread from (
       select ${sql.raw(FIELDS)} from (${page}) as page join threads t on t.id = page.id
-    ) as one order by one.id desc`.execute(db);
+    ) as one order by ${byActivity ? sql`one.updated_at desc, ` : sql``}one.id desc`.execute(db);
   return rows.map(detailsOf);
 }

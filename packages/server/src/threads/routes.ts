@@ -4,6 +4,7 @@ import { createDirectThread, createThread } from './create-thread.ts';
 import { deleteThread } from './delete-thread.ts';
 import { exportThread } from './export-thread.ts';
 import { getThread } from './get-thread.ts';
+import { listAllAppThreads } from './list-all-app-threads.ts';
 import { listAllThreads, listThreads } from './list-threads.ts';
 import { updateThread } from './update-thread.ts';
 
@@ -13,6 +14,7 @@ export const routes: Route[] = [
   ...platformRoute('GET', '/apps/:appId/threads/:threadId', getThread),
   ...platformRoute('PATCH', '/apps/:appId/threads/:threadId', updateThread),
   ...platformRoute('DELETE', '/apps/:appId/threads/:threadId', deleteThread),
+  ...platformRoute('GET', '/threads', listAllAppThreads),
   directRoute('POST', '/threads', createDirectThread),
   directRoute('GET', '/threads', listAllThreads),
   directRoute('GET', '/threads/:threadId', getThread, 'further'),

@@ -101,6 +101,7 @@ export async function startThread(
     org_id: project.org_id,
     id: newId('thr'),
     project_id: project.id,
+    listed: project.kind === 'platform',
     source_id: sourceId,
     latest_source_id: sourceId,
     model_id: input.modelId ?? null,

@@ -1,0 +1,54 @@
+import type { Db } from '../db/database.ts';
+import type { OperationRow } from '../db/schema.ts';
+import { idBytes } from '../db/search.ts';
+import { page } from '../http/cursors.ts';
+import { read } from '../http/operation.ts';
+import type { Principal } from '../http/principal.ts';
+import { ListQuery, Page, Text } from '../http/schemas.ts';
+import { mayReadReceipt, seesReceipt } from './policy.ts';
+import { OperationView, operationView } from './view.ts';
+
+const ID = idBytes('id');
+
+/** Newest first, behind `after`. Each actor has at most one receipt of a key. */
+async function findReadable(
+  db: Db,
+  { principal, key }: { principal: Principal; key: string },
+  after: string | null,
+  limit: number,
+): Promise<OperationRow[]> {
+  const found: OperationRow[] = [];
+  for (let last = after; ;) {
+    let query = db
+      .selectFrom('operations')
+      .selectAll()
+      .where('org_id', '=', principal.orgId)
+      .where('idempotency_key', '=', key);
+    if (last !== null) query = query.where(ID, '<', last);
+    const rows = await query.orderBy(ID, 'desc').limit(limit).execute();
+    found.push(...rows.filter((row) => seesReceipt(principal, row) && mayReadReceipt(principal, row)));
+    if (found.length >= limit || rows.length < limit) return found.slice(0, limit);
+    last = rows.at(-1)!.id;
+  }
+}
+
+export const listOperations = read({
+  name: 'operations.listOperations',
+  summary: 'Find the receipts of an idempotency key',
+  description:
+    "Of all actors of the caller's organization that have used the key, newest first. Receipts that the caller may not inspect are left out.",
+  access: 'authenticated',
+  query: ListQuery({
+    idempotencyKey: Text('7d1f5a52-0b0e-4c11-8c67-0f6d5f0a3c11', { minLength: 1, maxLength: 128 }),
+  }),
+  responses: { 200: Page('operations', OperationView) },
+  async handle({ ctx, principal, query }) {
+    const { idempotencyKey: key } = query;
+    const { rows, ...rest } = await page(
+      { secretKey: ctx.secretKey, query, scope: ['operations', principal.orgId, key] },
+      (after, limit) => findReadable(ctx.db, { principal, key }, after, limit),
+      ({ id }) => id,
+    );
+    return { status: 200, body: { ok: true, operations: rows.map(operationView), ...rest } };
+  },
+});

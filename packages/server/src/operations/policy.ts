@@ -1,0 +1,20 @@
+/**
+ * Who may read the receipt of a write: those who may see its project and have its permissions. A receipt
+ * without permissions is of a write that only sessions may do: for its actor, owners and admins.
+ */
+import type { OperationRow } from '../db/schema.ts';
+import { may, seesProject } from '../http/principal.ts';
+import type { Principal } from '../http/principal.ts';
+
+/** Whether the receipt is there for the caller: another one's answer is as if it were not. */
+export const seesReceipt = (principal: Principal, receipt: OperationRow): boolean =>
+  receipt.project_id === null
+    ? principal.projectIds === null || receipt.actor_id === principal.actorId
+    : seesProject(principal, receipt.project_id);
+
+const isAdmin = ({ role }: Principal) => role === 'owner' || role === 'admin';
+
+export const mayReadReceipt = (principal: Principal, receipt: OperationRow): boolean =>
+  receipt.permissions.length
+    ? receipt.permissions.every((permission) => may(principal, permission))
+    : receipt.actor_id === principal.actorId || isAdmin(principal);
