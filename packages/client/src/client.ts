@@ -1,6 +1,6 @@
 /** `createClient`: every operation of the API as a method, and what is bound to an app, a project or a thread. */
-import { createEvents } from './events.ts';
-import type { Events } from './events.ts';
+import { createEvents } from './events/index.ts';
+import type { Events } from './events/index.ts';
 import type {
   AppResources,
   AppThreadResources,

@@ -38,6 +38,8 @@ export interface Request extends CallOptions {
   contentType?: string;
   /** A write's Idempotency-Key. */
   key?: string;
+  /** Default six: 1 for a caller that tries again by itself. */
+  attempts?: number;
 }
 export type Read<T> = (response: Response) => Promise<T>;
 
@@ -219,11 +221,15 @@ function infoOf({ status, headers }: Response): ResponseInfo {
 }
 
 /** Milliseconds until the next attempt after that many failures; null for no further attempt. */
-function delayBefore({ body }: Request, error: HeadraceError, failures: number): number | null {
+function delayBefore(
+  { body, attempts: most = ATTEMPTS }: Request,
+  error: HeadraceError,
+  failures: number,
+): number | null {
   if (body instanceof ReadableStream || !error.retryable) return null;
   // A claimed write may run for minutes: only the call's limit ends the attempts.
   if (error.code === 'request_in_progress') return IN_PROGRESS_MS;
-  if (failures >= ATTEMPTS) return null;
+  if (failures >= most) return null;
   const asked = error.retryAfterMs;
   if (asked !== null) return asked > RETRY_AFTER_MS ? null : asked + backoff(1);
   return backoff(failures);

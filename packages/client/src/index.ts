@@ -5,7 +5,21 @@ export { createClient } from './client.ts';
 export type { AppHandle, AppThreadHandle, Client, ProjectHandle, ThreadHandle } from './client.ts';
 export { HeadraceError, isCode, UncertainError, WaitTimeoutError } from './errors.ts';
 export type { ClientErrorCode, Code, DetailsOf, Field } from './errors.ts';
-export type { EventPage, Events, Feed, StreamItem } from './events.ts';
+export type {
+  AppFeed,
+  DirectFeed,
+  Draft,
+  EventListOptions,
+  EventPage,
+  Events,
+  Feed,
+  ReaderState,
+  ReplayOptions,
+  ResetCode,
+  StreamItem,
+  StreamOptions,
+  ViewOptions,
+} from './events/index.ts';
 export { readFolder, sourceSha256 } from './folder.ts';
 export type * from './generated/methods.ts';
 export type * from './generated/types.ts';
