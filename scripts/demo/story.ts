@@ -2,9 +2,9 @@
  * The main job, step by step, over HTTP alone: import, two threads at once, merges with a conflict, build,
  * download, replay.
  */
-import { mkdir, readFile, writeFile } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
-import { readArtifact, readFolder, sourceSha256 } from '@headrace/client';
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { pullArtifact, push } from '@headrace/client/node';
 import type { ApplyPreview, Client, HeadraceEvent, Run } from '@headrace/client';
 import { EXAMPLES, must, RUN_LIMIT_MS, WORKSHOP } from './examples.ts';
 import { follow } from './follow.ts';
@@ -75,17 +75,11 @@ async function importWorkshop({
     return `created ${app.id}`;
   });
   await output.step('import', async () => {
-    const files = await readFolder(WORKSHOP);
-    const { source } = await client.sources.import(appId, { files, message: 'First import' });
-    must(source.sha256 === sourceSha256(files), 'the stored source is the one that was sent');
+    const source = await push(client, appId, WORKSHOP, { message: 'First import' });
     sourceId = source.id;
-    const binary = files.filter((file) => file.encoding === 'base64').length;
-    return `${source.fileCount} files, ${size(source.byteSize)}, ${files.filter((f) => f.executable).length} executable, ${binary} binary; hash checked`;
+    return `${source.fileCount} files, ${size(source.byteSize)}; hash checked`;
   });
-  await output.step(
-    'head',
-    async () => `revision ${(await client.head.initialize(appId, { sourceId })).revision}`,
-  );
+  await output.step('head', async () => `revision ${(await client.head.get(appId)).revision}`);
   return { appId, sourceId };
 }
 
@@ -225,20 +219,10 @@ async function buildHead(
     return `${BUILD.command}: ready`;
   });
   await output.step('artifact', async () => {
-    const [manifest, artifact] = await Promise.all([
-      client.builds.manifest(appId, buildId),
-      client.builds.artifact(appId, buildId),
-    ]);
-    must(manifest.sourceId === sourceId, 'the artifact is of the pinned head');
     artifactFolder = join(folder, buildId);
-    const unpacked = readArtifact(artifact, manifest);
-    await Promise.all(
-      unpacked.map(async ({ path, content, mode }) => {
-        await mkdir(dirname(join(artifactFolder, path)), { recursive: true });
-        await writeFile(join(artifactFolder, path), content, { mode: Number.parseInt(mode, 8) });
-      }),
-    );
-    files = unpacked.length;
+    const { manifest, written } = await pullArtifact(client, appId, buildId, { folder: artifactFolder });
+    must(manifest.sourceId === sourceId, 'the artifact is of the pinned head');
+    files = written.length;
     return `${files} files, ${size(manifest.byteSize)}: each as the manifest's hash says`;
   });
   return { artifactFolder, files };

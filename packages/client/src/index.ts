@@ -1,5 +1,3 @@
-export { readArtifact } from './artifact.ts';
-export type { ArtifactFile } from './artifact.ts';
 export type { Bound, Call, ListCall, WorkCall } from './call.ts';
 export { createClient } from './client.ts';
 export type { AppHandle, AppThreadHandle, Client, ProjectHandle, ThreadHandle } from './client.ts';
@@ -20,7 +18,6 @@ export type {
   StreamOptions,
   ViewOptions,
 } from './events/index.ts';
-export { readFolder, sourceSha256 } from './folder.ts';
 export type * from './generated/methods.ts';
 export type * from './generated/types.ts';
 export type { Bytes, ClientOptions } from './http.ts';

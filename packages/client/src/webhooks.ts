@@ -1,23 +1,14 @@
 /** `@headrace/client/webhooks`: verifies deliveries, which follow Standard Webhooks, wherever WebCrypto is. */
 
-/** An event as it is delivered. */
-export interface WebhookEvent {
-  /** The same in each delivery of the event, and in the log: store each id once. */
-  id: string;
-  type: string;
-  /** The order of events. Null in a ping, which is in no log. */
-  sequence: string | null;
-  orgId: string;
-  projectId: string | null;
-  threadId: string | null;
-  runId: string | null;
-  /** Identities and public status only: read the resource for more. */
-  data: Record<string, unknown>;
-  occurredAt: string;
-  publishedAt: string;
-  /** A position of the events of all projects, without filters. Null in a ping. */
-  cursor: string | null;
-}
+import type { DirectEvent } from './generated/types.ts';
+
+/** An event as it is delivered. A ping is in no log: it has no `sequence` and no `cursor`. */
+export type WebhookEvent = DirectEvent | Ping;
+type Ping = Omit<DirectEvent, 'type' | 'sequence' | 'cursor'> & {
+  type: 'webhook.ping';
+  sequence: null;
+  cursor: null;
+};
 
 export type WebhookHeaders =
   | Iterable<readonly [string, string]>

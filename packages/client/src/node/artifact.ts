@@ -1,5 +1,5 @@
 /** A downloaded artifact as files in memory, checked against its manifest. */
-import type { Manifest } from './calls.ts';
+import type { Manifest } from '../generated/types.ts';
 import { sha256Of } from './source-hash.ts';
 import type { HashedFile } from './source-hash.ts';
 import { ArchiveError, readTarGz } from './tar-reader.ts';

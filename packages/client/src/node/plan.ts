@@ -1,6 +1,6 @@
 /** What a push would send. */
-import { filesOf, getSource, headOf } from './calls.ts';
-import type { Client, Source } from './calls.ts';
+import type { Client } from '../client.ts';
+import type { Source } from '../generated/types.ts';
 import { bytesOf, changesBetween } from './changes.ts';
 import type { FileChange } from './changes.ts';
 import { scanFolder } from './scan.ts';
@@ -56,14 +56,12 @@ export async function plan(
     onFile: (files, bytes) =>
       onProgress?.({ phase: 'scan', files, bytes, totalFiles: null, totalBytes: null }),
   });
-  const headSourceId = await headOf(client, appId, { signal });
+  const { headSourceId } = await client.apps.get(appId, { signal });
   const parentId = parentSourceId ?? headSourceId;
-  const parent = parentId === null ? null : await getSource(client, appId, parentId, { signal });
+  const parent = parentId === null ? null : await client.sources.get(appId, parentId, { signal });
   if (parent?.sha256 === scan.sha256)
     return { ...scan, headSourceId, parent, changes: [], send: 'nothing', bytesToSend: 0 };
-  const before = new Map<string, HashedFile>();
-  if (parent)
-    for await (const file of filesOf(client, appId, parent.id, { signal })) before.set(file.path, file);
+  const before = parent ? await filesOf(client, appId, parent.id, signal) : new Map<string, HashedFile>();
   const changes = changesBetween(before, scan.files);
   const bytes = bytesOf(changes);
   const isPart =
@@ -78,4 +76,17 @@ export async function plan(
     send: isPart ? 'changes' : 'files',
     bytesToSend: isPart ? bytes : scan.byteSize,
   };
+}
+
+/** The files of a version, by path. */
+export async function filesOf(
+  client: Client,
+  appId: string,
+  sourceId: string,
+  signal: AbortSignal | undefined,
+): Promise<Map<string, HashedFile>> {
+  const files = new Map<string, HashedFile>();
+  for await (const file of client.sources.files(appId, sourceId, { limit: 200, signal }))
+    files.set(file.path, file);
+  return files;
 }

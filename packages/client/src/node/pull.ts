@@ -1,14 +1,14 @@
 /** A version of an app, or the artifact of a build, becomes a folder. */
+import type { Client } from '../client.ts';
 import { HeadraceError } from '../errors.ts';
 import { matchManifest, verifyArtifact } from './artifact.ts';
-import { downloadArtifact, downloadSource, filesOf, getSource, headOf, manifestOf } from './calls.ts';
-import type { Client, Manifest, Source } from './calls.ts';
+import type { Manifest, Source } from '../generated/types.ts';
 import { extractChecked } from './extract.ts';
 import type { ExtractOptions } from './extract.ts';
 import type { Installed } from './install.ts';
+import { filesOf } from './plan.ts';
 import { sourceSha256 } from './source-hash.ts';
 import { ArchiveError } from './tar-reader.ts';
-import type { HashedFile } from './source-hash.ts';
 
 export interface PullOptions extends ExtractOptions {
   folder: string;
@@ -30,18 +30,16 @@ export async function pull(
   appId: string,
   { folder, sourceId, baseSourceId, force, signal }: PullOptions,
 ): Promise<Installed & { source: Source }> {
-  const id = sourceId ?? (await headOf(client, appId, { signal }));
+  const id = sourceId ?? (await client.apps.get(appId, { signal })).headSourceId;
   if (id === null)
     throw new HeadraceError(
       409,
       'head_not_initialized',
       'The app has no head yet: push a folder, or name a source.',
     );
-  const source = await getSource(client, appId, id, { signal });
-  const known = new Map<string, HashedFile>();
-  if (baseSourceId !== undefined)
-    for await (const file of filesOf(client, appId, baseSourceId, { signal })) known.set(file.path, file);
-  const installed = await extractChecked(await downloadSource(client, appId, id, { signal }), folder, {
+  const source = await client.sources.get(appId, id, { signal });
+  const known = baseSourceId === undefined ? undefined : await filesOf(client, appId, baseSourceId, signal);
+  const installed = await extractChecked(await client.sources.archive(appId, id, { signal }), folder, {
     force,
     signal,
     known,
@@ -61,8 +59,8 @@ export async function pullArtifact(
   buildId: string,
   { folder, force, signal }: ExtractOptions & { folder: string },
 ): Promise<Installed & { manifest: Manifest }> {
-  const manifest = await manifestOf(client, appId, buildId, { signal });
-  const artifact = await downloadArtifact(client, appId, buildId, { signal });
+  const manifest = await client.builds.manifest(appId, buildId, { signal });
+  const artifact = await client.builds.artifact(appId, buildId, { signal });
   verifyArtifact(artifact, manifest);
   const installed = await extractChecked(artifact, folder, {
     force,

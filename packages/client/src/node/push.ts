@@ -1,7 +1,7 @@
 /** A folder becomes a version of an app, and its head if it has none. Only what has changed is sent. */
-import { HeadraceError } from '../errors.ts';
-import { importArchive, importFiles, initializeHead } from './calls.ts';
-import type { Client, Options, Source } from './calls.ts';
+import type { Client } from '../client.ts';
+import { isCode } from '../errors.ts';
+import type { Source } from '../generated/types.ts';
 import { plan } from './plan.ts';
 import type { Plan, PlanOptions } from './plan.ts';
 import type { Skipped } from './scan.ts';
@@ -43,7 +43,7 @@ export async function push(
   if (source.sha256 !== planned.sha256)
     throw new Error(`The service stored other files than were sent: ${source.id} has another SHA-256.`);
   if (headSourceId === null && options.initializeHead !== false)
-    await initializeOnce(client, appId, source.id, { signal: options.signal });
+    await initializeHead(client, appId, source.id, options.signal);
   return { ...source, sent, bytesSent: bytesToSend, skipped };
 }
 
@@ -56,27 +56,28 @@ async function send(client: Client, appId: string, planned: Plan, options: PushO
   const parentSourceId = planned.parent?.id;
   if (planned.send === 'changes') {
     const changes = await sending.changes(signal);
-    return importFiles(client, appId, { baseSourceId: parentSourceId!, changes, message }, call);
+    return (await client.sources.import(appId, { baseSourceId: parentSourceId!, changes, message }, call))
+      .source;
   }
   if (planned.byteSize < ARCHIVE_BYTES) {
     const files = await sending.files(signal);
-    return importFiles(client, appId, { files, parentSourceId, message }, call);
+    return (await client.sources.import(appId, { files, parentSourceId, message }, call)).source;
   }
   // Each attempt of the call opens the archive again; a file that has changed ends them all.
   const archive = () => sending.archive((error) => failure.abort(error));
-  return importArchive(client, appId, archive, { ...call, parentSourceId, message });
+  return (await client.sources.import(appId, archive, { ...call, parentSourceId, message })).source;
 }
 
-async function initializeOnce(
+async function initializeHead(
   client: Client,
   appId: string,
   sourceId: string,
-  options: Options,
+  signal: AbortSignal | undefined,
 ): Promise<void> {
   try {
-    await initializeHead(client, appId, sourceId, options);
+    await client.head.initialize(appId, { sourceId }, { signal });
   } catch (error) {
     // Another push was first.
-    if (!(error instanceof HeadraceError) || error.code !== 'head_already_initialized') throw error;
+    if (!isCode(error, 'head_already_initialized')) throw error;
   }
 }

@@ -1,13 +1,16 @@
 /** Reads again what a plan has compared, as the bodies of an import. */
 import { isUtf8 } from 'node:buffer';
 import { join } from 'node:path';
-import type { Change, FileInput } from './calls.ts';
+import type { ImportSourceInput } from '../generated/types.ts';
 import type { FileChange } from './changes.ts';
 import { codeOf, Pace, withFile } from './open-file.ts';
 import type { Plan, PlanOptions } from './plan.ts';
 import { sha256Of } from './source-hash.ts';
 import type { HashedFile } from './source-hash.ts';
 import { tarGz } from './tar-writer.ts';
+
+type FileInput = Extract<ImportSourceInput, { files: unknown }>['files'][number];
+type Change = Extract<ImportSourceInput, { changes: unknown }>['changes'][number];
 
 /** A file is not any more what was compared. Nothing was stored. */
 export class FolderChangedError extends Error {
