@@ -9,7 +9,7 @@ import type {
   ThreadResources,
 } from './generated/methods.ts';
 import type { Operation } from './generated/types.ts';
-import { createHttp, readJson } from './http.ts';
+import { createHttp } from './http.ts';
 import type { ClientOptions, Http } from './http.ts';
 import { keysFrom } from './keys.ts';
 import type { CallOptions } from './options.ts';
@@ -55,7 +55,11 @@ function clientOf(http: Http): Client {
   const resources = makeResources(http, 'platform') as unknown as Resources;
   return {
     ...resources,
-    operations: { ...resources.operations, find: (key, options) => findReceipt(http, key, options) },
+    operations: {
+      ...resources.operations,
+      find: async (idempotencyKey, options) =>
+        (await resources.operations.list({ ...options, idempotencyKey })).items[0] ?? null,
+    },
     events: createEvents(http),
     app: (appId) => ({
       ...handle<AppHandle>(http, 'apps', ['platform', APP, appId]),
@@ -73,14 +77,4 @@ const APP = '/api/platform/v1/apps/:';
 function handle<T>(http: Http, own: string, [api, root, ...ids]: [Api, string, ...string[]]): T {
   const { [own]: calls, ...rest } = makeResources(http, api, root, ids);
   return { ...rest, ...calls } as T;
-}
-
-async function findReceipt(
-  http: Http,
-  idempotencyKey: string,
-  options: CallOptions = {},
-): Promise<Operation | null> {
-  const request = { ...options, method: 'GET', path: '/api/operations', query: { idempotencyKey } };
-  const { data } = await http.send(request, readJson<{ operations: Operation[] }>);
-  return data.operations[0] ?? null;
 }
