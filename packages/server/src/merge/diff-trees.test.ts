@@ -147,7 +147,7 @@ describe('diff', () => {
     const input = { from, to, readBlobs: blobs.read, git };
     const whole = await diffTrees(input);
     expect(await diffTrees({ ...input, patches: false })).toEqual(
-      whole.map(({ patch, truncated, ...file }) => file),
+      whole.map(({ patch: _patch, truncated: _truncated, ...file }) => file),
     );
     expect(whole.map((f) => [f.truncated, f.patch !== undefined])).toEqual([
       [true, false],

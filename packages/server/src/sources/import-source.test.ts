@@ -303,7 +303,7 @@ test('a diff has the parts that are asked for, on each form of its path', async 
   };
   const whole = await filesOf('');
   expect(whole.map((f) => f.path)).toEqual(['a', 'b', 'new/c']);
-  expect(await filesOf('&patches=false')).toEqual(whole.map(({ patch, ...rest }) => rest));
+  expect(await filesOf('&patches=false')).toEqual(whole.map(({ patch: _patch, ...rest }) => rest));
   expect(await filesOf('&patches=true')).toEqual(whole);
   for (const path of [at, ...forms]) {
     expect(await filesOf('&path=b', path)).toEqual([whole[1]]);
