@@ -71,6 +71,7 @@ const SAMPLES: Record<string, Sample> = {
     body: ({ sourceId, idem }) => ({ expectedSourceId: sourceId, clientOperationId: idem }),
   },
   'applies.previewApply': { body: ({ sourceId }) => ({ expectedSourceId: sourceId }) },
+  'applies.previewFile': { body: ({ sourceId }) => ({ expectedSourceId: sourceId, path: 'a' }) },
   'applies.listApplies': NOTHING,
   'applies.listAllAppApplies': NOTHING,
   'applies.getApply': NOTHING,

@@ -1,5 +1,5 @@
 import Type from 'typebox';
-import { Body, Counter, Enum, Id, IdInput, Nullable, Text, Time } from '../http/schemas.ts';
+import { Body, Counter, Enum, Id, IdInput, Nullable, Sha256, Text, Time } from '../http/schemas.ts';
 
 export const APPLY_STATUSES = ['queued', 'applied', 'conflicted', 'failed'] as const;
 const MAX_RESOLUTIONS = 1000;
@@ -85,6 +85,7 @@ export const ApplyBody = Body(
   pinned,
 );
 export const PreviewBody = Body(decision, pinned);
+export const PreviewFileBody = Body({ ...decision, path: Path('A path in conflict.') }, pinned);
 
 const Sha = (side: string) =>
   Nullable(
@@ -97,9 +98,11 @@ const Sha = (side: string) =>
 const Lines = Type.Array(Text('one line'));
 const Start = Type.Integer({ minimum: 0, examples: [12] });
 
+const Kind = Enum(['content', 'add_add', 'delete_modify', 'rename', 'mode', 'binary', 'path']);
+
 export const Conflict = Type.Object({
   path: Text('src/index.ts'),
-  kind: Enum(['content', 'add_add', 'delete_modify', 'rename', 'mode', 'binary', 'path']),
+  kind: Kind,
   base: Sha('base'),
   head: Sha('head'),
   draft: Sha('draft'),
@@ -117,3 +120,44 @@ export const Conflict = Type.Object({
     ),
   ),
 });
+
+const Side = Nullable(
+  Type.Object(
+    {
+      sha256: Sha256,
+      byteSize: Type.Integer({ minimum: 0, examples: [1420] }),
+      executable: Type.Boolean(),
+      encoding: Enum(['utf8', 'base64'], { description: 'utf8 where the content is valid UTF-8.' }),
+      content: Nullable(Type.String({ description: 'null over 1 MiB.', examples: ['coffee 3.20\n'] })),
+    },
+    { title: 'ConflictSide' },
+  ),
+);
+const Line = Type.Integer({ minimum: 1, examples: [2] });
+
+export const ConflictFile = Type.Object(
+  {
+    path: Text('prices.txt'),
+    kind: Kind,
+    base: Side,
+    head: Side,
+    draft: Side,
+    merged: Nullable(
+      Type.Object(
+        {
+          content: Type.String({
+            examples: ['tea 2.00\n<<<<<<< head\ncoffee 3.20\n=======\ncoffee 3.50\n>>>>>>> draft\n'],
+          }),
+          regions: Type.Array(Type.Object({ fromLine: Line, toLine: Line }), {
+            description: 'The lines of each conflict, from marker to marker; they count from 1.',
+          }),
+        },
+        {
+          description:
+            "Git's merged text with its markers; null where git merges no text, or one over 1 MiB or not in UTF-8.",
+        },
+      ),
+    ),
+  },
+  { title: 'ConflictFile' },
+);

@@ -3,9 +3,9 @@
  * components/schemas, and referred to everywhere else. Generated clients get a type `Thread` instead of one
  * per operation.
  *
- * Names come from where a schema is first found: a resource of an answer by its key (`{ ok, thread: … }`,
- * `{ ok, threads: [ … ] }`), a part that recurs within others by its `title`, or else by its owner and key
- * (`RunUsage`).
+ * A `title` is a schema's name. Other names come from where a schema is first found: a resource of an answer
+ * by its key (`{ ok, thread: … }`, `{ ok, threads: [ … ] }`), a part that recurs within others by its owner
+ * and key (`RunUsage`).
  */
 type Json = Record<string, unknown>;
 
@@ -95,7 +95,8 @@ export class NamedSchemas {
   }
 
   #nameResource(domain: string, name: string, schema: Json): void {
-    this.name(name in this.#schemas ? `${capitalized(domain)}${name}` : name, schema);
+    const title = schema.title as string | undefined;
+    this.name(title ?? (name in this.#schemas ? `${capitalized(domain)}${name}` : name), schema);
   }
 
   #referParts(schema: Json): Json {

@@ -8,7 +8,7 @@ import { parseMergeAnswer, withoutMadeUpNames } from './merge-answer.ts';
 import type { MergeAnswer } from './merge-answer.ts';
 import { sideRenames } from './side-renames.ts';
 import type { TouchedPath } from './three-way.ts';
-import type { ReadBlobs, Sides } from './types.ts';
+import type { MarkerLabels, ReadBlobs, Sides } from './types.ts';
 import type { Entry } from '../trees/tree.ts';
 
 /** Git's opinion of a merge. */
@@ -21,6 +21,9 @@ export interface GitVerdict {
   standing: Set<string>;
   /** Contents that git made, by SHA-256. */
   contents: Map<string, Buffer>;
+  /** What git made at conflicting paths, by its id: texts with markers, which end in these commits. */
+  texts: Map<string, string>;
+  labels: MarkerLabels;
 }
 
 export interface GitConflict {
@@ -89,13 +92,17 @@ async function ask(work: Work): Promise<GitVerdict> {
     conflicts,
     standing: new Set(),
     contents: new Map(),
+    texts: new Map(),
+    labels: { head, draft },
   };
   const shown = new Set(touched.map((t) => t.path));
   for (const [name, file] of readTree(git.store, answer.tree, written)) {
     const path = made(name);
     if (path.endsWith(PLACEHOLDER) || (sides.base.has(path) && !shown.has(path))) continue;
-    if (conflicts.has(path)) verdict.standing.add(path);
-    else verdict.files.set(path, entryOf(git, file, names.get(file.oid), verdict.contents));
+    if (conflicts.has(path)) {
+      verdict.standing.add(path);
+      if (!names.has(file.oid)) verdict.texts.set(path, file.oid);
+    } else verdict.files.set(path, entryOf(git, file, names.get(file.oid), verdict.contents));
   }
   return verdict;
 }

@@ -75,6 +75,14 @@ export function planGit(sides: Sides, touched: TouchedPath[], contested: Touched
     : { contents, whole, kept: new Set(), alone: contested };
 }
 
+/** For one contested path, where nothing can be a rename; undefined where it is not among them. */
+export function planAlone(contested: TouchedPath[], path: string): GitPlan | undefined {
+  const t = contested.find((one) => one.path === path);
+  if (!t) return undefined;
+  const contents = new Set([t.base, t.head, t.draft].flatMap((entry) => entry?.sha256 ?? []));
+  return { contents, whole: false, kept: new Set(), alone: [t] };
+}
+
 /** Folders of the base to which the other side added files and of which `side` deleted all. */
 function movedFolders(
   side: Side,

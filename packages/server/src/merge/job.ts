@@ -1,5 +1,5 @@
 import { deltaTo, packTree } from './packed-tree.ts';
-import type { Answer, MergeOutput, Question, Work } from './protocol.ts';
+import type { Answer, FileOutput, MergeOutput, Question, Work } from './protocol.ts';
 import type { DiffFile, ReadBlobs } from './types.ts';
 import type { Tree } from '../trees/tree.ts';
 
@@ -9,7 +9,7 @@ export interface TreeRef {
   load: () => Promise<Tree> | Tree;
 }
 
-export type Output = MergeOutput | DiffFile[];
+export type Output = MergeOutput | DiffFile[] | FileOutput;
 
 /** One request of the engine, with what the thread may ask for it. */
 export class MergeJob {

@@ -3,12 +3,13 @@ import { findClashes } from './collisions.ts';
 import { GitFailure } from './git-process.ts';
 import type { Git } from './git.ts';
 import { mergeWithGit } from './git-merge.ts';
-import type { GitConflict, GitVerdict } from './git-merge.ts';
-import { planGit } from './git-plan.ts';
+import type { GitVerdict } from './git-merge.ts';
+import { planAlone, planGit } from './git-plan.ts';
+import type { GitPlan } from './git-plan.ts';
 import { mergePath, touchedPaths } from './three-way.ts';
 import type { TouchedPath } from './three-way.ts';
 import { sameEntry } from '../trees/tree.ts';
-import type { Conflict, ConflictKind, Merge, ReadBlobs, Sides } from './types.ts';
+import type { Conflict, ConflictKind, FreshMerge, ReadBlobs, Sides } from './types.ts';
 import type { Changes, Entry, Tree } from '../trees/tree.ts';
 
 /** Wall time for one question to git. What it has not decided by then, or cannot, is a conflict. */
@@ -18,6 +19,8 @@ export interface MergeInput extends Sides {
   readBlobs: ReadBlobs;
   git: Git;
   limitMs?: number;
+  /** The path whose conflict is wanted: then others may be left out, and their contents unread. */
+  only?: string | undefined;
 }
 
 /**
@@ -26,8 +29,8 @@ export interface MergeInput extends Sides {
  * names, which git does not check, are conflicts too. Rejects with what `readBlobs` throws, and with
  * GitFailure when git cannot run.
  */
-export async function mergeTrees(input: MergeInput): Promise<Merge> {
-  const { base, head, draft, readBlobs, git, limitMs = GIT_LIMIT_MS } = input;
+export async function mergeTrees(input: MergeInput): Promise<FreshMerge> {
+  const { base, head, draft, readBlobs, git, limitMs = GIT_LIMIT_MS, only } = input;
   const sides = { base, head, draft };
   const touched = touchedPaths(sides);
   const merged = new Map<string, Entry>();
@@ -37,15 +40,11 @@ export async function mergeTrees(input: MergeInput): Promise<Merge> {
     if (entry === 'contested') contested.push(t);
     else if (entry) merged.set(t.path, entry);
   }
-  const plan = planGit(sides, touched, contested);
-  const verdict = plan
-    ? await decide()
-    : {
-        files: merged,
-        conflicts: new Map<string, GitConflict>(),
-        standing: new Set<string>(),
-        contents: new Map<string, Buffer>(),
-      };
+  const whole = planGit(sides, touched, contested);
+  const plan = whole?.alone && only !== undefined ? planAlone(contested, only) : whole;
+  const verdict = plan ? await decide(plan) : undecided(merged, []);
+  // What git is not shown is in its place all the same: a contested path has a file on one side at least.
+  if (plan !== whole) for (const { path } of contested) if (path !== only) verdict.standing.add(path);
   const clashes = findClashes([...verdict.files.keys(), ...verdict.standing]);
   const paths = new Set([...verdict.conflicts.keys(), ...clashes]);
   const conflicts = [...paths]
@@ -59,28 +58,42 @@ export async function mergeTrees(input: MergeInput): Promise<Merge> {
     conflicts,
     touched: [...all],
     stages: new Map([...verdict.conflicts].map(([path, c]) => [path, c.stages])),
+    madeAt(path) {
+      const oid = verdict.texts.get(path);
+      const text = oid ? git.store.read(oid) : verdict.contents.get(verdict.files.get(path)?.sha256 ?? '');
+      return text && { text, labels: verdict.labels };
+    },
   };
 
-  async function decide(): Promise<GitVerdict> {
+  async function decide(plan: GitPlan): Promise<GitVerdict> {
     try {
       return await mergeWithGit({
         git,
         sides,
         touched,
         uncontested: merged,
-        plan: plan!,
+        plan,
         readBlobs,
         limitMs,
       });
     } catch (error) {
       if (!(error instanceof GitFailure) || !(error.timedOut || error.aborted)) throw error;
-      const undecided = contested.length > 0 ? contested : touched.filter((t) => !t.base);
-      const conflicts = new Map(undecided.map((t) => [t.path, { renamed: false, stages: {} }]));
-      for (const t of undecided) merged.delete(t.path);
-      return { files: merged, conflicts, standing: new Set(), contents: new Map() };
+      const open = contested.length > 0 ? contested : touched.filter((t) => !t.base);
+      for (const t of open) merged.delete(t.path);
+      return undecided(merged, open);
     }
   }
 }
+
+/** Hashes decide these files, and git nothing: what is open is in conflict. */
+const undecided = (files: Map<string, Entry>, open: TouchedPath[]): GitVerdict => ({
+  files,
+  conflicts: new Map(open.map((t) => [t.path, { renamed: false, stages: {} }])),
+  standing: new Set(),
+  contents: new Map(),
+  texts: new Map(),
+  labels: { head: '', draft: '' },
+});
 
 /** What turns the head into the tree that has `at(path)` at every one of `paths`. */
 export function changesOf(

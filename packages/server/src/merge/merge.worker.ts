@@ -4,15 +4,17 @@
  */
 import { parentPort, workerData } from 'node:worker_threads';
 import { ChangedTree, wholeTree } from './changed-tree.ts';
+import { conflictFile } from './conflict-file.ts';
 import { diffTrees } from './diff-trees.ts';
 import { createGit } from './git.ts';
 import { withHunks } from './hunks.ts';
 import { mergeTrees } from './merge-trees.ts';
 import { unpackTree } from './packed-tree.ts';
 import type { PackedTree, TreeDelta } from './packed-tree.ts';
-import type { Answer, FromWorker, MergeOutput, Question, ToWorker, Work } from './protocol.ts';
+import type { Answer, FileOutput, FromWorker, MergeOutput, Question, ToWorker, Work } from './protocol.ts';
 import { resolveMerge } from './resolve.ts';
-import type { DiffFile, ReadBlobs } from './types.ts';
+import { storedFirst } from './stored-first.ts';
+import type { DiffFile, Merge, ReadBlobs, Resolution, Sides } from './types.ts';
 import type { Tree } from '../trees/tree.ts';
 import { validateResult } from './validate.ts';
 import { withChanges } from './with-changes.ts';
@@ -98,17 +100,24 @@ const reader =
     return blobs;
   };
 
-async function merge(job: number, work: Extract<Work, { kind: 'merge' }>): Promise<MergeOutput> {
-  const readBlobs = reader(job);
+async function sidesOf(job: number, work: { base: string; head: string; draft: string }): Promise<Sides> {
   const base = await baseOf(job, work);
   const near = { id: work.base, tree: base };
   const [head, draft] = await Promise.all([treeOf(job, work.head, near), treeOf(job, work.draft, near)]);
-  const sides = { base, head, draft };
+  return { base, head, draft };
+}
+
+const resolved = (merged: Merge, sides: Sides, resolutions: Resolution[]) =>
+  resolutions.length > 0
+    ? resolveMerge(merged, sides, resolutions)
+    : { changes: merged.changes, remaining: merged.conflicts, faults: [] };
+
+async function merge(job: number, work: Extract<Work, { kind: 'merge' }>): Promise<MergeOutput> {
+  const readBlobs = reader(job);
+  const sides = await sidesOf(job, work);
+  const { head } = sides;
   const merged = await mergeTrees({ ...sides, readBlobs, git });
-  const { changes, remaining, faults } =
-    work.resolutions.length > 0
-      ? resolveMerge(merged, sides, work.resolutions)
-      : { changes: merged.changes, remaining: merged.conflicts, faults: [] };
+  const { changes, remaining, faults } = resolved(merged, sides, work.resolutions);
   const status = remaining.length > 0 ? 'conflicted' : 'clean';
   const output: MergeOutput = {
     status,
@@ -129,6 +138,20 @@ async function merge(job: number, work: Extract<Work, { kind: 'merge' }>): Promi
   };
 }
 
+/** Whether resolutions fit is a question about all conflicts, so that none may be left out. */
+async function file(job: number, work: Extract<Work, { kind: 'file' }>): Promise<FileOutput> {
+  const { path, resolutions } = work;
+  const readBlobs = reader(job);
+  const sides = await sidesOf(job, work);
+  const only = resolutions.length === 0 ? path : undefined;
+  const merged = await mergeTrees({ ...sides, readBlobs, git, only });
+  const { remaining, faults } = resolved(merged, sides, resolutions);
+  const conflict = remaining.find((one) => one.path === path);
+  if (faults.length > 0 || !conflict) return { faults, file: null };
+  const stored = storedFirst(git.store, readBlobs);
+  return { faults, file: await conflictFile(conflict, { merge: merged, sides, readBlobs: stored }) };
+}
+
 /** Reads what the merge made from memory, all else from the main thread. */
 const withNew =
   (readBlobs: ReadBlobs, made: Map<string, Buffer>): ReadBlobs =>
@@ -146,15 +169,16 @@ async function diff(job: number, work: Extract<Work, { kind: 'diff' }>): Promise
   return diffTrees({ from: a, to: b, readBlobs: reader(job), git, paths, patches });
 }
 
+function answer(job: number, work: Work): Promise<MergeOutput | DiffFile[] | FileOutput> {
+  if (work.kind === 'merge') return merge(job, work);
+  return work.kind === 'file' ? file(job, work) : diff(job, work);
+}
+
 async function run(job: number, work: Work): Promise<void> {
   clearTimeout(idle);
   active++;
   try {
-    send({
-      type: 'done',
-      job,
-      output: work.kind === 'merge' ? await merge(job, work) : await diff(job, work),
-    });
+    send({ type: 'done', job, output: await answer(job, work) });
   } catch (error) {
     send({ type: 'failed', job, message: error instanceof Error ? error.message : String(error) });
   } finally {

@@ -7,7 +7,7 @@
 import { asBuffer } from '../buffers.ts';
 import { JobQueue, type QueueOptions } from './job-queue.ts';
 import type { TreeRef } from './job.ts';
-import type { MergeOutput } from './protocol.ts';
+import type { FileOutput, MergeOutput } from './protocol.ts';
 import type { Conflict, DiffFile, DiffParts, ReadBlobs, Resolution } from './types.ts';
 import { BUNDLE_LIMITS } from '../trees/limits.ts';
 import type { SourceLimits } from '../trees/limits.ts';
@@ -59,6 +59,8 @@ export interface MergeEngine {
   merge(request: MergeRequest): Promise<MergeResult>;
   /** As `merge`, with hunks in the conflicts and the diff to the head. */
   preview(request: MergeRequest): Promise<MergePreview>;
+  /** One path as a person needs it to resolve its conflict; reads no other where renames are out of question. */
+  conflictFile(request: MergeRequest, path: string): Promise<FileOutput>;
   diff(request: DiffRequest): Promise<DiffFile[]>;
   /** Refuses what waits and is under way; ends the thread and git. */
   close(): Promise<void>;
@@ -69,6 +71,12 @@ export function createMergeEngine(options: QueueOptions): MergeEngine {
   return {
     merge: (request) => runMerge(jobs, request, 'merge'),
     preview: (request) => runMerge(jobs, request, 'preview'),
+    conflictFile: ({ base, head, draft, readBlobs, resolutions = [] }, path) =>
+      jobs.run(
+        { kind: 'file', base: base.id, head: head.id, draft: draft.id, resolutions, path },
+        [base, head, draft],
+        readBlobs,
+      ) as Promise<FileOutput>,
     diff: ({ from, to, readBlobs, ...parts }) =>
       jobs.run({ kind: 'diff', from: from.id, to: to.id, ...parts }, [from, to], readBlobs) as Promise<
         DiffFile[]

@@ -1,4 +1,4 @@
-import type { Conflict, DiffFile, DiffParts, Resolution } from './types.ts';
+import type { Conflict, ConflictFile, DiffFile, DiffParts, Resolution } from './types.ts';
 import type { SourceLimits } from '../trees/limits.ts';
 import type { Changes } from '../trees/tree.ts';
 import type { PackedTree, TreeDelta } from './packed-tree.ts';
@@ -18,6 +18,7 @@ export type Work =
       limits: SourceLimits;
       preview: boolean;
     }
+  | { kind: 'file'; base: string; head: string; draft: string; resolutions: Resolution[]; path: string }
   | ({ kind: 'diff'; from: string; to: string } & DiffParts);
 
 export interface MergeOutput {
@@ -29,6 +30,9 @@ export interface MergeOutput {
   invalid: TreeFault[];
   files: DiffFile[];
 }
+
+/** `file` is null where the path is not in conflict. */
+export type FileOutput = Pick<MergeOutput, 'faults'> & { file: ConflictFile | null };
 
 /** `near`: another tree of the same work, which the thread has already. */
 export type Question =
@@ -43,7 +47,7 @@ export type ToWorker =
 
 export type FromWorker =
   | { type: 'ask'; job: number; question: number; what: Question }
-  | { type: 'done'; job: number; output: MergeOutput | DiffFile[] }
+  | { type: 'done'; job: number; output: MergeOutput | DiffFile[] | FileOutput }
   | { type: 'failed'; job: number; message: string }
   /** A git process, so that it can be ended with a thread that hangs. */
   | { type: 'process'; pid: number; alive: boolean }

@@ -1,4 +1,4 @@
-import type { Changes, Tree } from '../trees/tree.ts';
+import type { Changes, Entry, Tree } from '../trees/tree.ts';
 
 /** Contents by SHA-256. Every hash that was asked for is in the answer, else it throws. */
 export type ReadBlobs = (shas: string[]) => Promise<Map<string, Buffer>>;
@@ -36,6 +36,30 @@ export interface Conflict {
   hunks?: Hunk[];
 }
 
+/** What a side has at a path. */
+export interface ConflictSide extends Entry {
+  encoding: 'utf8' | 'base64';
+  /** Null where it is over 1 MiB. */
+  content: string | null;
+}
+
+/** Git's merged text, with its markers. */
+export interface ConflictText {
+  content: string;
+  /** The lines of each conflict, those of its markers included, from 1. */
+  regions: { fromLine: number; toLine: number }[];
+}
+
+export interface ConflictFile {
+  path: string;
+  kind: ConflictKind;
+  base: ConflictSide | null;
+  head: ConflictSide | null;
+  draft: ConflictSide | null;
+  /** Null where git merges no text here, or one that is over 1 MiB or not UTF-8. */
+  merged: ConflictText | null;
+}
+
 export interface Merge {
   status: 'clean' | 'conflicted';
   /** From the head to the clean merge; conflicted paths become as in the draft. */
@@ -54,6 +78,21 @@ export interface Merge {
    * its other path.
    */
   stages: Map<string, { base?: string | undefined; head?: string | undefined; draft?: string | undefined }>;
+}
+
+/** What git writes behind the markers of a side: the name of its commit, `:` and the path where it was moved. */
+export interface MarkerLabels {
+  head: string;
+  draft: string;
+}
+
+/** A merge whose texts are still in git's repository. */
+export interface FreshMerge extends Merge {
+  /**
+   * The content that git made at a path, with markers where it is in conflict; undefined where git merged no
+   * contents there.
+   */
+  madeAt(path: string): { text: Buffer; labels: MarkerLabels } | undefined;
 }
 
 export interface Resolution {
