@@ -41,7 +41,7 @@ async function requestsOf(spelling: 'platform' | 'direct'): Promise<Map<string, 
         if (
           typeof call === 'function' &&
           !['events', 'operation', 'app', 'project', 'thread'].includes(name) &&
-          method !== 'find'
+          !['find', 'follow'].includes(method)
         )
           await (call as (...given: string[]) => Promise<unknown>)(...ids.slice(count)).catch(() => {});
     }

@@ -1,6 +1,8 @@
 /** `createClient`: every operation of the API as a method, and what is bound to an app, a project or a thread. */
 import { createEvents } from './events/index.ts';
 import type { Events } from './events/index.ts';
+import { followThread } from './follow/index.ts';
+import type { FollowItem, FollowOptions } from './follow/index.ts';
 import type {
   AppResources,
   AppThreadResources,
@@ -23,8 +25,12 @@ interface Receipts {
 
 /** The calls of an app's own resource stand beside the resources in it. */
 type Own<T, K extends keyof T> = T[K] & Omit<T, K>;
-export type ThreadHandle = Own<ThreadResources, 'threads'>;
-export type AppThreadHandle = Own<AppThreadResources, 'threads'>;
+interface Following {
+  /** What the thread has, then what comes, as items to render. Ends when the thread has nothing to do. */
+  follow(options?: FollowOptions): AsyncGenerator<FollowItem>;
+}
+export type ThreadHandle = Own<ThreadResources, 'threads'> & Following;
+export type AppThreadHandle = Own<AppThreadResources, 'threads'> & Following;
 export type ProjectHandle = Own<ProjectResources, 'projects'>;
 export type AppHandle = Own<AppResources, 'apps'> & {
   /** One of its threads. */
@@ -34,6 +40,10 @@ export type AppHandle = Own<AppResources, 'apps'> & {
 export interface Client extends Resources {
   operations: Resources['operations'] & Receipts;
   events: Events;
+  threads: Resources['threads'] & {
+    /** What the thread has, then what comes, as items to render. Ends when the thread has nothing to do. */
+    follow(appId: string, threadId: string, options?: FollowOptions): AsyncGenerator<FollowItem>;
+  };
   /** Calls of one app, by the Platform API. */
   app(appId: string): AppHandle;
   /** Calls of one project, by the Direct API. */
@@ -61,12 +71,22 @@ function clientOf(http: Http): Client {
         (await resources.operations.list({ ...options, idempotencyKey })).items[0] ?? null,
     },
     events: createEvents(http),
+    threads: {
+      ...resources.threads,
+      follow: (appId, threadId, options) => followThread(http, { appId, threadId }, options),
+    },
     app: (appId) => ({
       ...handle<AppHandle>(http, 'apps', ['platform', APP, appId]),
-      thread: (threadId) => handle(http, 'threads', ['platform', `${APP}/threads/:`, appId, threadId]),
+      thread: (threadId) => ({
+        ...handle<AppThreadHandle>(http, 'threads', ['platform', `${APP}/threads/:`, appId, threadId]),
+        follow: (options) => followThread(http, { appId, threadId }, options),
+      }),
     }),
     project: (projectId) => handle(http, 'projects', ['direct', '/api/projects/:', projectId]),
-    thread: (threadId) => handle(http, 'threads', ['direct', '/api/threads/:', threadId]),
+    thread: (threadId) => ({
+      ...handle<ThreadHandle>(http, 'threads', ['direct', '/api/threads/:', threadId]),
+      follow: (options) => followThread(http, { threadId }, options),
+    }),
     operation: (key, work) => work(clientOf(http.withKeys(keysFrom(key)))),
   };
 }

@@ -18,6 +18,7 @@ export type {
   StreamOptions,
   ViewOptions,
 } from './events/index.ts';
+export type { FollowItem, FollowOptions } from './follow/index.ts';
 export type * from './generated/methods.ts';
 export type * from './generated/types.ts';
 export type { Bytes, ClientOptions } from './http.ts';

@@ -1,0 +1,203 @@
+/**
+ * One thread as a sequence of items to render: what it has, then what comes. Events name what changed, and reads
+ * bring it. A read shows the state of its moment, which events may reach later: an end waits for its event, so that
+ * it never comes before what led to it, and what was shown already is not shown again.
+ */
+import { captureHead } from '../events/feed.ts';
+import { HeadraceError } from '../errors.ts';
+import type { Draft } from '../events/drafts.ts';
+import type { PatienceOptions } from '../events/patience.ts';
+import { streamEvents } from '../events/stream.ts';
+import type { StreamItem } from '../events/stream.ts';
+import type { Http } from '../http.ts';
+import type { HeadraceEvent, Run, Thread, Tool } from '../generated/types.ts';
+import { historyOf, lastMessage, messagesBetween } from './history.ts';
+import type { HistoryItem } from './history.ts';
+import { ThreadReads } from './reads.ts';
+import type { ThreadAddress } from './reads.ts';
+
+/** An item replaces the one before it with the same id; a message and its draft have the same. */
+export type FollowItem =
+  | HistoryItem
+  | { kind: 'thread'; thread: Thread }
+  | { kind: 'draft'; draft: Draft }
+  | { kind: 'draft.removed'; threadId: string; messageId: string };
+
+export interface FollowOptions extends PatienceOptions {
+  /**
+   * The sequence of the last message that is shown already: only later ones come, and runs that had not ended
+   * before it. `now`: nothing but what is under way. Everything when left out.
+   */
+  from?: number | 'now';
+  /** Goes on when the thread has nothing to do, until the thread is deleted. */
+  keepOpen?: boolean;
+  /** A connection that brings nothing for so long is lost. Default 45,000: three heartbeats. */
+  silenceMs?: number;
+}
+
+/** Ends when the thread has nothing to do, or is deleted. Throws at the signal, and when the key may not read on. */
+export async function* followThread(
+  http: Http,
+  address: ThreadAddress,
+  { from, keepOpen = false, ...options }: FollowOptions = {},
+): AsyncGenerator<FollowItem> {
+  const { appId, threadId } = address;
+  const feed = appId === undefined ? { direct: true as const, threadId } : { appId, threadId };
+  // Older than what is read: what changes in between comes as an event.
+  const cursor = await captureHead(http, feed, options);
+  const follower = new Follower(new ThreadReads(http, address, options));
+  yield* follower.begin(from);
+  if (follower.isIdle && !keepOpen) return;
+  try {
+    for await (const item of streamEvents(http, feed, { ...options, cursor })) {
+      yield* follower.take(item);
+      if (follower.isDeleted || (follower.isIdle && !keepOpen)) return;
+    }
+  } catch (error) {
+    if (!isGone(error)) throw error;
+  }
+}
+
+/** Its events may end before the one of its deletion. */
+const isGone = (error: unknown) =>
+  error instanceof HeadraceError && (error.code === 'thread_not_found' || error.code === 'app_not_found');
+
+/** How much later an event may occur than the change that a later event is about. */
+const CONCURRENT_MS = 60_000;
+/** More than a run has tools. */
+const SHOWN = 10_000;
+/** Tools that are read at once; usually one of the last few has changed. */
+const NEWEST_TOOLS = 20;
+
+const isEnd = (status: Run['status']) =>
+  status === 'completed' || status === 'failed' || status === 'cancelled';
+const hasNothingToDo = (status: Thread['status']) =>
+  status === 'ready' || status === 'failed' || status === 'archived';
+
+class Follower {
+  /** The thread's events up to here say that it has nothing to do. */
+  isIdle = false;
+  isDeleted = false;
+  readonly #reads: ThreadReads;
+  /** What was shown of each, by id: its status, or its version. */
+  readonly #shown = new Map<string, string>();
+  #lastSequence = -1;
+  #endedSince = '';
+  /** The page of tools that was read last. */
+  #tools: Tool[] = [];
+
+  constructor(reads: ThreadReads) {
+    this.#reads = reads;
+  }
+
+  async *begin(from: number | 'now' | undefined): AsyncGenerator<FollowItem> {
+    if (from !== undefined) {
+      const last = await this.#lastMessage(from);
+      this.#lastSequence = last?.sequence ?? -1;
+      this.#endedSince = from === 'now' ? NEVER : (last?.createdAt ?? '');
+    }
+    yield* this.#catchUp();
+  }
+
+  async *take(item: StreamItem): AsyncGenerator<FollowItem> {
+    if (item.kind === 'event') yield* this.#follow(item.event);
+    else if (item.kind === 'reset') yield* this.#catchUp();
+    else yield item;
+  }
+
+  /** The last message that counts as shown. */
+  async #lastMessage(from: number | 'now') {
+    if (from === 'now') return lastMessage(this.#reads);
+    for await (const page of this.#reads.messages('desc')) {
+      const last = page.find(({ sequence }) => sequence <= from);
+      if (last) return last;
+    }
+    return undefined;
+  }
+
+  /** All that was not shown. */
+  async *#catchUp(): AsyncGenerator<FollowItem> {
+    // Before all else: where it has nothing to do, all of it is read after that.
+    const thread = await this.#reads.thread();
+    this.isIdle = hasNothingToDo(thread.status);
+    const range = { afterSequence: this.#lastSequence, endedSince: this.#endedSince };
+    for await (const item of historyOf(this.#reads, range)) yield* this.#show(item);
+    yield* this.#show({ kind: 'thread', thread });
+  }
+
+  async *#follow({ type, data, runId, occurredAt }: HeadraceEvent): AsyncGenerator<FollowItem> {
+    const id = data.id as string;
+    const status = data.status as string | undefined;
+    this.#endedSince = new Date(Date.parse(occurredAt) - CONCURRENT_MS).toISOString();
+    if (type === 'thread.deleted') this.isDeleted = true;
+    else if (type === 'thread.updated') yield* this.#showThread(status as Thread['status']);
+    else if (status !== undefined && this.#shown.get(id) === status) return;
+    else if (type === 'message.persisted') yield* this.#showMessages(id);
+    else if (type === 'tool.updated') yield* this.#showTool(runId!, id, status!);
+    else if (type.startsWith('run.')) yield* this.#showRun(id, status as Run['status']);
+    else if (type.startsWith('approval.')) yield* this.#showApproval(id);
+  }
+
+  async *#showThread(status: Thread['status']): AsyncGenerator<FollowItem> {
+    const thread = await this.#reads.thread();
+    // Another status is that of a later event.
+    if (thread.status !== status) return;
+    const isIdle = hasNothingToDo(status);
+    // Each event is one version: with versions between, this is the state of a later event, and all that led to it
+    // has to come before the end.
+    if (isIdle && thread.version > Number(this.#shown.get(thread.id)) + 1) return yield* this.#catchUp();
+    this.isIdle = isIdle;
+    yield* this.#show({ kind: 'thread', thread });
+  }
+
+  async *#showMessages(id: string): AsyncGenerator<FollowItem> {
+    if (this.#shown.has(id)) return;
+    for await (const message of messagesBetween(this.#reads, this.#lastSequence, Infinity)) {
+      yield* this.#show({ kind: 'message', message });
+      if (message.id === id) return;
+    }
+  }
+
+  async *#showTool(runId: string, id: string, status: string): AsyncGenerator<FollowItem> {
+    const known = this.#tools.find((tool) => tool.id === id);
+    if (known?.status === status) return yield* this.#show({ kind: 'tool', tool: known });
+    for await (const page of this.#reads.tools(runId, 'desc', NEWEST_TOOLS)) {
+      this.#tools = page;
+      const tool = page.find((one) => one.id === id);
+      if (tool) return yield* this.#show({ kind: 'tool', tool });
+    }
+  }
+
+  async *#showRun(id: string, status: Run['status']): AsyncGenerator<FollowItem> {
+    const run = await this.#reads.run(id);
+    if (isEnd(run.status) === isEnd(status)) yield* this.#show({ kind: 'run', run });
+  }
+
+  async *#showApproval(id: string): AsyncGenerator<FollowItem> {
+    for await (const page of this.#reads.approvals()) {
+      const approval = page.find((one) => one.id === id);
+      if (approval) return yield* this.#show({ kind: 'approval', approval });
+    }
+  }
+
+  *#show(item: Exclude<FollowItem, { kind: 'draft' | 'draft.removed' }>): Generator<FollowItem> {
+    const [id, state] = stateOf(item);
+    if (this.#shown.get(id) === state) return;
+    this.#shown.delete(id);
+    this.#shown.set(id, state);
+    if (this.#shown.size > SHOWN) this.#shown.delete(this.#shown.keys().next().value!);
+    if (item.kind === 'message') this.#lastSequence = Math.max(this.#lastSequence, item.message.sequence);
+    yield item;
+  }
+}
+
+/** Later than any end. */
+const NEVER = '9999';
+
+function stateOf(item: Exclude<FollowItem, { kind: 'draft' | 'draft.removed' }>): [string, string] {
+  if (item.kind === 'message') return [item.message.id, 'persisted'];
+  if (item.kind === 'tool') return [item.tool.id, item.tool.status];
+  if (item.kind === 'approval') return [item.approval.id, item.approval.status];
+  if (item.kind === 'run') return [item.run.id, item.run.status];
+  return [item.thread.id, String(item.thread.version)];
+}
