@@ -1,7 +1,7 @@
 /**
  * Receives webhooks: verifies each one, keeps each event once, and answers before it works on them.
  *
- *     npm install standardwebhooks
+ *     npm install @headrace/client
  *     WEBHOOK_SECRET=whsec_… PORT=8080 node examples/webhook-receiver.ts   # Node 24 or newer
  *
  * INBOX is its SQLite file. With HEADRACE_KEY (and HEADRACE_URL, default http://127.0.0.1:4400) it also reads missed
@@ -10,7 +10,7 @@
 import { createServer } from 'node:http';
 import type { IncomingMessage } from 'node:http';
 import { DatabaseSync } from 'node:sqlite';
-import { Webhook, WebhookVerificationError } from 'standardwebhooks';
+import { verifyWebhook, WebhookError } from '@headrace/client/webhooks';
 
 interface Event {
   id: string;
@@ -79,18 +79,17 @@ async function read(request: IncomingMessage): Promise<string> {
   return Buffer.concat(parts).toString();
 }
 
-const webhook = new Webhook(WEBHOOK_SECRET);
 const server = createServer(async (request, response) => {
   try {
-    const body = await read(request);
-    const headers = request.headers as Record<string, string>;
     // Throws if the signature is wrong, or older than five minutes.
-    keep(headers['webhook-id']!, webhook.verify(body, headers) as Event);
+    const event = await verifyWebhook(WEBHOOK_SECRET, request.headers, await read(request));
+    keep(event.id, event);
     response.writeHead(204).end();
     void work();
   } catch (error) {
-    if (!(error instanceof WebhookVerificationError)) console.error(error);
-    response.writeHead(error instanceof WebhookVerificationError ? 401 : 500).end();
+    const isForged = error instanceof WebhookError;
+    if (!isForged) console.error(error);
+    response.writeHead(isForged ? 401 : 500).end();
   }
 });
 

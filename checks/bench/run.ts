@@ -28,6 +28,7 @@ import { importBenchmark } from './benchmarks/import.ts';
 import { mergeBenchmark } from './benchmarks/merge.ts';
 import { publishBenchmark } from './benchmarks/publish.ts';
 import { pullRequestsBenchmark } from './benchmarks/pull-requests.ts';
+import { pushBenchmark } from './benchmarks/push.ts';
 import { readsBenchmark } from './benchmarks/reads.ts';
 import { receiptsBenchmark } from './benchmarks/receipts.ts';
 import { reviewLoopBenchmark } from './benchmarks/review-loop.ts';
@@ -58,6 +59,7 @@ const BENCHMARKS: Benchmark[] = [
   buildBenchmark,
   idleSandboxesBenchmark,
   importBenchmark,
+  pushBenchmark,
   runBenchmark,
   agentsBenchmark,
   gatewayBenchmark,

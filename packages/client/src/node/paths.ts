@@ -8,6 +8,7 @@ const MAX_SEGMENT_BYTES = 255;
 const RESERVED = new Set(['.git', '.context', '.hoplite', 'git~1']);
 
 const CONTROL = /\p{Cc}/u;
+const LONE_SURROGATE = /\p{Cs}/u;
 const DRIVE = /^[A-Za-z]:/;
 /** What HFS+ does not see in a name, and the zero-width space. */
 const ZERO_WIDTH = /[\u200b-\u200f\u202a-\u202e\u206a-\u206f\ufeff]/g;
@@ -19,7 +20,7 @@ export function checkPath(path: string): string | null {
   if (path === '') return 'must not be empty';
   if (path.length > MAX_CHARACTERS && codePoints(path) > MAX_CHARACTERS)
     return `must have at most ${MAX_CHARACTERS} characters`;
-  if (!path.isWellFormed()) return 'must not contain a lone surrogate';
+  if (LONE_SURROGATE.test(path)) return 'must not contain a lone surrogate';
   if (path.includes('\\')) return 'must not contain a backslash';
   if (CONTROL.test(path)) return 'must not contain control characters';
   if (DRIVE.test(path)) return 'must be relative: it begins with a drive letter';

@@ -1,4 +1,5 @@
 /** Runs the guide's commands and its receiver unchanged, and its verification against the package's signatures. */
+import { readFileSync } from 'node:fs';
 import { mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import type { AddressInfo } from 'node:net';
@@ -71,6 +72,13 @@ test("the guide has the code's errors of attempts, of deliveries and of subscrip
     ['| `disabledReason` |', Subscription.properties.disabledReason],
   ] as const)
     expect(codesOf('webhooks.md', header)).toEqual(valuesOf(schema));
+});
+
+test("the guide has the reasons of the client's verification", () => {
+  const client = readFileSync(join(ROOT, 'packages/client/src/webhooks.ts'), 'utf8');
+  const reasons = [...client.matchAll(/^ {2}\| '(\w+)'/gm)].map(([, reason]) => reason);
+  expect(reasons).toHaveLength(6);
+  expect(codesOf('webhooks.md', '| `reason` of a `WebhookError` |')).toEqual(reasons.toSorted());
 });
 
 test("the guide's verification accepts the package's signatures and nothing else", async () => {
