@@ -10,25 +10,17 @@
 import { createServer } from 'node:http';
 import type { IncomingMessage } from 'node:http';
 import { DatabaseSync } from 'node:sqlite';
+import { createClient, isCode } from '@headrace/client';
+import type { Client, HeadraceEvent } from '@headrace/client';
 import { verifyWebhook, WebhookError } from '@headrace/client/webhooks';
+import type { WebhookEvent } from '@headrace/client/webhooks';
 
-interface Event {
-  id: string;
-  type: string;
-  /** Null: a ping, which is not in the log. */
-  sequence: string | null;
-  data: { id: string; status?: string };
-}
-interface Page {
-  events: Event[];
-  nextCursor: string;
-  hasMore: boolean;
-}
+type Event = WebhookEvent | HeadraceEvent;
 
 const { WEBHOOK_SECRET = '', PORT = '8080', INBOX = 'inbox.db', HEADRACE_KEY } = process.env;
-const API = `${process.env.HEADRACE_URL ?? 'http://127.0.0.1:4400'}/api`;
+const { HEADRACE_URL = 'http://127.0.0.1:4400' } = process.env;
 /** The subscription's types and project, for the log. */
-const TYPES = 'thread.updated,thread.deleted';
+const FEED = { direct: true, types: ['thread.updated', 'thread.deleted'] } as const;
 const MAX_BODY = 1024 * 1024;
 const RETRY_MS = 5_000;
 const CATCH_UP_MS = 3_600_000;
@@ -43,7 +35,7 @@ const insert = db.prepare('insert or ignore into inbox (id, sequence, event) val
 const next = db.prepare('select id, event from inbox where not done order by sequence limit 1');
 const finish = db.prepare('update inbox set done = 1 where id = ?');
 
-const keep = (id: string, event: Event) => insert.run(id, event.sequence && Number(event.sequence), JSON.stringify(event));
+const keep = (event: Event) => insert.run(event.id, event.sequence && Number(event.sequence), JSON.stringify(event));
 
 /** Your work for an event. It may run twice if the process dies midway. */
 async function act({ id, type, data }: Event): Promise<void> {
@@ -83,7 +75,7 @@ const server = createServer(async (request, response) => {
   try {
     // Throws if the signature is wrong, or older than five minutes.
     const event = await verifyWebhook(WEBHOOK_SECRET, request.headers, await read(request));
-    keep(event.id, event);
+    keep(event);
     response.writeHead(204).end();
     void work();
   } catch (error) {
@@ -93,20 +85,14 @@ const server = createServer(async (request, response) => {
   }
 });
 
-async function ask<T>(path: string): Promise<T> {
-  const answer = await fetch(API + path, { headers: { 'x-api-key': HEADRACE_KEY! } });
-  if (!answer.ok) throw Object.assign(new Error(`${path}: ${await answer.text()}`), { status: answer.status });
-  return (await answer.json()) as T;
-}
-
 /** Reads the log on from the last position. The first time it only takes the position. */
-async function catchUp(): Promise<void> {
+async function catchUp({ events }: Client): Promise<void> {
   const stored = db.prepare('select cursor from log').get()?.cursor as string | undefined;
-  let cursor = stored ?? (await ask<{ cursor: string }>(`/events/head?types=${TYPES}`)).cursor;
+  let cursor = stored ?? (await events.head(FEED));
   for (let hasMore = true; hasMore;) {
-    const page: Page = await ask(`/events?types=${TYPES}&limit=500&cursor=${encodeURIComponent(cursor)}`);
+    const page = await events.list(FEED, { cursor, limit: 500 });
     db.exec('begin');
-    for (const event of page.events) keep(event.id, event);
+    for (const event of page.events) keep(event);
     db.exec('delete from log');
     db.prepare('insert into log values (?)').run((cursor = page.nextCursor));
     db.exec('commit');
@@ -116,13 +102,13 @@ async function catchUp(): Promise<void> {
   void work();
 }
 
-async function catchUpSafely(): Promise<void> {
+async function catchUpSafely(client: Client): Promise<void> {
   try {
-    await catchUp();
+    await catchUp(client);
   } catch (error) {
     if (db.isTransaction) db.exec('rollback');
     // The position is older than the log: take a new one, and reload what you show.
-    if ((error as { status?: number }).status === 410) db.exec('delete from log');
+    if (isCode(error, 'cursor_expired')) db.exec('delete from log');
     console.error(error);
   }
 }
@@ -130,6 +116,7 @@ async function catchUpSafely(): Promise<void> {
 server.listen(Number(PORT), () => console.log(`listening on port ${PORT}`));
 void work();
 if (HEADRACE_KEY) {
-  void catchUpSafely();
-  setInterval(catchUpSafely, CATCH_UP_MS);
+  const client = createClient({ baseUrl: HEADRACE_URL, key: HEADRACE_KEY });
+  void catchUpSafely(client);
+  setInterval(catchUpSafely, CATCH_UP_MS, client);
 }
