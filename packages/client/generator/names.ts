@@ -45,6 +45,7 @@ export const METHODS: Readonly<Record<string, string>> = {
   'checkpoints.restoreSource': 'checkpoints.restoreSource',
   'applies.createApply': 'applies.create',
   'applies.previewApply': 'applies.preview',
+  'applies.previewFile': 'applies.previewFile',
   'applies.listApplies': 'applies.list',
   'applies.listAllAppApplies': 'applies.listAll',
   'applies.getApply': 'applies.get',

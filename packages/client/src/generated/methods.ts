@@ -20,6 +20,7 @@ import type {
   CheckpointRestore,
   Comment,
   CommitStatus,
+  ConflictFile,
   Counter,
   CreateAppInput,
   CreateApplyInput,
@@ -63,6 +64,7 @@ import type {
   Permissions,
   Preview,
   PreviewApplyInput,
+  PreviewFileInput,
   Project,
   PullRequest,
   PullRequestSummary,
@@ -356,6 +358,13 @@ export interface AppliesCalls {
     body: PreviewApplyInput,
     options?: WriteOptions,
   ): Call<ApplyPreview>;
+  /** Read one file in conflict: its three sides, and the merged text with markers. */
+  previewFile(
+    appId: string,
+    threadId: string,
+    body: PreviewFileInput,
+    options?: WriteOptions,
+  ): Call<ConflictFile>;
   /** List an app's applies, newest first. */
   list(appId: string, options?: { threadId?: string } & PageOptions): ListCall<Apply>;
   /** Get an apply; with waitSeconds once it has ended. */
@@ -1078,7 +1087,7 @@ export interface AppResources {
   messages: Bound<Pick<MessagesCalls, 'send' | 'list' | 'attachment'>>;
   runs: Bound<Pick<RunsCalls, 'list' | 'get' | 'tools' | 'stop' | 'retry'>>;
   checkpoints: Bound<Pick<CheckpointsCalls, 'list' | 'restore' | 'restoreSource'>>;
-  applies: Bound<Pick<AppliesCalls, 'create' | 'preview' | 'list' | 'get'>>;
+  applies: Bound<Pick<AppliesCalls, 'create' | 'preview' | 'previewFile' | 'list' | 'get'>>;
   edits: Bound<Pick<EditsCalls, 'create'>>;
   execs: Bound<Pick<ExecsCalls, 'create'>>;
   approvals: Bound<Pick<ApprovalsCalls, 'list' | 'answer'>>;
@@ -1105,7 +1114,7 @@ export interface AppThreadResources {
   messages: Bound<Bound<Pick<MessagesCalls, 'send' | 'list' | 'attachment'>>>;
   runs: Bound<Bound<Pick<RunsCalls, 'list' | 'get' | 'tools' | 'stop' | 'retry'>>>;
   checkpoints: Bound<Bound<Pick<CheckpointsCalls, 'list' | 'restore' | 'restoreSource'>>>;
-  applies: Bound<Bound<Pick<AppliesCalls, 'create' | 'preview'>>>;
+  applies: Bound<Bound<Pick<AppliesCalls, 'create' | 'preview' | 'previewFile'>>>;
   edits: Bound<Bound<Pick<EditsCalls, 'create'>>>;
   execs: Bound<Bound<Pick<ExecsCalls, 'create'>>>;
   approvals: Bound<Bound<Pick<ApprovalsCalls, 'list' | 'answer'>>>;
@@ -1121,7 +1130,7 @@ export interface ThreadResources {
   messages: Bound<Bound<Pick<MessagesCalls, 'send' | 'list' | 'attachment'>>>;
   runs: Bound<Bound<Pick<RunsCalls, 'list' | 'get' | 'tools' | 'stop' | 'retry'>>>;
   checkpoints: Bound<Bound<Pick<CheckpointsCalls, 'list' | 'restore' | 'restoreSource'>>>;
-  applies: Bound<Bound<Pick<AppliesCalls, 'create' | 'preview'>>>;
+  applies: Bound<Bound<Pick<AppliesCalls, 'create' | 'preview' | 'previewFile'>>>;
   edits: Bound<Bound<Pick<EditsCalls, 'create'>>>;
   execs: Bound<Bound<Pick<ExecsCalls, 'create'>>>;
   pullRequests: Bound<

@@ -42,6 +42,7 @@ checkpoints.restore POST T/checkpoints/:/restore result dkb
 checkpoints.restoreSource POST T/restore result dkb
 applies.create POST T/apply apply dkbo
 applies.preview POST T/apply/preview preview db
+applies.previewFile POST T/apply/preview/file file db
 applies.list GET A/applies [applies d
 applies.get GET A/applies/: apply d
 applies.listAll GET /platform/v1/applies [applies

@@ -344,6 +344,22 @@ export interface ApplyPreview {
     }>;
   }>;
 }
+export interface ConflictFile {
+  path: string;
+  kind: 'content' | 'add_add' | 'delete_modify' | 'rename' | 'mode' | 'binary' | 'path';
+  base: ConflictSide | null;
+  head: ConflictSide | null;
+  draft: ConflictSide | null;
+  /** Git's merged text with its markers; null where git merges no text, or one over 1 MiB or not in UTF-8. */
+  merged: {
+    content: string;
+    /** The lines of each conflict, from marker to marker; they count from 1. */
+    regions: Array<{
+      fromLine: number;
+      toLine: number;
+    }>;
+  } | null;
+}
 export interface PullRequest {
   id: string;
   threadId: string;
@@ -1071,6 +1087,15 @@ export interface DiffFile {
   /** The patch is omitted: the patches would exceed 8 MiB in total, its text is not UTF-8, the file has more than 200,000 lines, or the comparison took too long. */
   truncated?: boolean;
 }
+export interface ConflictSide {
+  sha256: Sha256;
+  byteSize: number;
+  executable: boolean;
+  /** utf8 where the content is valid UTF-8. */
+  encoding: 'utf8' | 'base64';
+  /** null over 1 MiB. */
+  content: string | null;
+}
 export interface PullRequestsPullRequestScmSummary {
   state: 'open' | 'closed' | 'merged';
   draft: boolean;
@@ -1541,6 +1566,17 @@ export type PreviewApplyInput = {
   /** Pins the head: if the head is another one, the apply is refused, or ends as conflicted. */
   expectedHeadSourceId?: string;
   resolutions?: CreateApplyBodyResolutions;
+};
+export type PreviewFileInput = {
+  /** The thread's latest source, as the caller knows it. */
+  expectedSourceId: string;
+  /** Who resolves conflicts; default `agent`. */
+  conflictResolution?: 'agent' | 'manual';
+  /** Pins the head: if the head is another one, the apply is refused, or ends as conflicted. */
+  expectedHeadSourceId?: string;
+  resolutions?: CreateApplyBodyResolutions;
+  /** A path in conflict. */
+  path: string;
 };
 export type CreateEditInput = {
   /** The thread's latest source. */
