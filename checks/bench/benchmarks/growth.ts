@@ -6,10 +6,13 @@ import pg from 'pg';
 import { newAppWith, newReadyThread } from '../../harness/apps.ts';
 import { startDatabase, startServiceOn } from '../../harness/database.ts';
 import { makeFiles } from '../../harness/files.ts';
+import { createCaller } from '../../harness/http.ts';
+import type { Caller } from '../../harness/http.ts';
+import { OWNER } from '../../harness/service.ts';
 import type { Service } from '../../harness/service.ts';
 import { summarize } from '../../harness/statistics.ts';
 import type { Aim, Benchmark, Row, Setup } from '../lib/benchmark.ts';
-import { grow, idOf, RARE_TYPE } from '../lib/grown.ts';
+import { COMMON_TITLE, grow, idOf, LOG_BYTES, RARE_TITLE, RARE_TYPE } from '../lib/grown.ts';
 import type { Size } from '../lib/grown.ts';
 
 const FULL: Size = { apps: 1000, threads: 100_000, runs: 1_000_000, events: 10_000_000, sources: 200_000 };
@@ -32,6 +35,10 @@ interface Grown {
   /** A new thread, ready for work. */
   thread: string;
   sourceId: string;
+  /** The source of the app's head, which all others differ from. */
+  firstSourceId: string;
+  /** With a key for the busiest app and a small one. */
+  restricted: Caller;
 }
 
 type Step = (grown: Grown, round: number) => Promise<unknown>;
@@ -42,6 +49,10 @@ const get =
     const { status, body } = await service.call('GET', path);
     if (status !== 200) throw new Error(`GET ${path}: ${status} ${JSON.stringify(body)}`);
   };
+const getRestricted =
+  (path: string): Step =>
+  ({ restricted }) =>
+    restricted.call('GET', path);
 const busiest = `${P}/apps/${idOf('prj', 1)}`;
 const longest = `${busiest}/threads/${idOf('thr', 1)}`;
 
@@ -68,6 +79,14 @@ const STEPS: Record<string, Step> = {
   "a page of all apps' feed": get(`${P}/events`),
   "a page of a rare type of all apps' feed": get(`${P}/events?types=${RARE_TYPE}`),
   "a page of a thread's events": get(`${busiest}/events?threadId=${idOf('thr', 1)}`),
+  'GET messages, newest first': get(`${longest}/messages?order=desc`),
+  "GET a run's tools, newest first": get(`${longest}/runs/${idOf('run', 100)}/tools?order=desc`),
+  "a page of an app's feed, newest first": get(`${busiest}/events?order=desc`),
+  "a page of a rare type of all apps' feed, newest first": get(`${P}/events?order=desc&types=${RARE_TYPE}`),
+  ...listsOfAllApps(),
+  'GET operations by key': get('/api/operations?idempotencyKey=key%207'),
+  'GET apps by a part of their name': get(`${P}/apps?query=app%201`),
+  "the end of a build's log": get(`${busiest}/builds/${idOf('bld', 1)}/logs?offset=${LOG_BYTES - 1000}`),
   'PATCH thread': ({ service, thread }, round) => service.call('PATCH', thread, { title: `Round ${round}` }),
   'an edit': async (grown, round) => {
     const { body } = await grown.service.call('POST', `${grown.thread}/edits`, {
@@ -76,11 +95,33 @@ const STEPS: Record<string, Step> = {
     });
     grown.sourceId = body.source.id as string;
   },
+  'a diff of one path': ({ service, app, sourceId, firstSourceId }) =>
+    service.call('GET', `${app}/sources/${sourceId}/diff?base=${firstSourceId}&path=a.txt`),
   'a run': async ({ service, thread }) => {
     const { body } = await service.call('POST', `${thread}/messages`, { content: 'Nothing to do.' });
     await service.call('GET', `${thread}/runs/${body.run.id as string}?waitSeconds=30`);
   },
 };
+
+/** Also as a restricted key reads them; the rare statuses are those of the first rows. */
+function listsOfAllApps(): Record<string, Step> {
+  const queries: [string, string][] = [
+    ...['applies', 'builds', 'previews', 'threads'].flatMap((list): [string, string][] => [
+      [`GET ${list} of all apps`, list],
+      [`GET rare ${list} of all apps`, `${list}?status=failed${list === 'applies' ? ',conflicted' : ''}`],
+    ]),
+    ['GET threads of all apps by activity', 'threads?sort=activity'],
+    ['GET threads of all apps by a common word', `threads?query=${COMMON_TITLE}`],
+    ['GET threads of all apps by a rare word', `threads?query=${RARE_TITLE}`],
+    ['GET threads of all apps by a rare word and status', `threads?query=${RARE_TITLE}&status=failed`],
+  ];
+  return Object.fromEntries(
+    queries.flatMap(([what, path]) => [
+      [what, get(`${P}/${path}`)],
+      [`${what}, with a restricted key`, getRestricted(`${P}/${path}`)],
+    ]),
+  );
+}
 
 export const growthBenchmark: Benchmark = {
   name: 'growth',
@@ -132,5 +173,23 @@ async function startGrown(setup: Setup, size: Size): Promise<Grown> {
   await grow(pool, orgId, size);
   await pool.end();
   setup.say(`${size.events} events made in ${((performance.now() - from) / 1000).toFixed(0)} s`);
-  return { service, app, sourceId, thread: await newReadyThread(service, app, sourceId) };
+  const thread = await newReadyThread(service, app, sourceId);
+  const restricted = await restrictedTo(service, [idOf('prj', 1), idOf('prj', 2)]);
+  setup.atEnd(() => restricted.close());
+  return { service, app, sourceId, firstSourceId: sourceId, thread, restricted };
+}
+
+/** A caller whose key is for these projects only. */
+async function restrictedTo(service: Service, projectIds: string[]): Promise<Caller> {
+  const browser = { 'x-api-key': undefined, origin: service.base, 'content-type': 'application/json' };
+  const signedIn = await service.send('POST', '/api/auth/sign-in/email', {
+    headers: browser,
+    body: OWNER,
+  });
+  const cookie = signedIn.headers['set-cookie']!.map((one) => one.split(';')[0]).join('; ');
+  const made = await service.send('POST', '/api/service-accounts', {
+    headers: { ...browser, cookie, 'idempotency-key': 'restricted' },
+    body: { name: 'Restricted', permissions: { thread: ['read'] }, projectIds },
+  });
+  return createCaller(service.base, (JSON.parse(made.text) as { key: string }).key);
 }

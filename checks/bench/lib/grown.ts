@@ -1,7 +1,8 @@
 /**
  * Fills a database by SQL with what years of use leave in it. The rows have the form of real ones, but no
  * files: sources have no contents. One app has a tenth of all threads, and its first thread a hundredth of all
- * runs.
+ * runs. Each thread has an apply, a build and a preview, and there are as many receipts and rows of a Direct
+ * project, which is newer.
  */
 import type { Pool, PoolClient } from 'pg';
 import { openDatabase } from '../../../packages/server/src/db/database.ts';
@@ -17,6 +18,12 @@ export interface Size {
 
 /** A type that only the log's first ten events have. */
 export const RARE_TYPE = 'checkpoint.created';
+/** A part of the title that only the first ten threads have; they alone have failed. */
+export const RARE_TITLE = 'overdue';
+/** A part of every other thread's title. */
+export const COMMON_TITLE = 'login';
+/** The bytes of the first build's log. */
+export const LOG_BYTES = 2 * 1024 * 1024;
 const DAYS = 6;
 const BATCH = 500_000;
 
@@ -34,7 +41,7 @@ export async function grow(pool: Pool, orgId: string, size: Size): Promise<void>
 
 async function fillTables(pool: Pool, orgId: string, size: Size): Promise<void> {
   const client = await pool.connect();
-  const fill = async (table: string, columns: string, count: number, values: string) => {
+  const fill: Fill = async (table, columns, count, values) => {
     for (let from = 1; from <= count; from += BATCH)
       await client.query(
         `insert into ${table} (${columns}) select ${values} from generate_series(${from}, ${Math.min(count, from + BATCH - 1)}) n`,
@@ -63,12 +70,7 @@ async function fillTables(pool: Pool, orgId: string, size: Size): Promise<void> 
       size.sources,
       `'${orgId}', ${id('src', 'n')}, ${id('prj', app('n'))}, 'run', repeat('0', 64), 1000, 10, '', ${at('n', size.sources)}`,
     );
-    await fill(
-      'threads',
-      'org_id, id, project_id, status, initialization_state, created_by, created_at, updated_at, workspace_status',
-      size.threads,
-      `'${orgId}', ${id('thr', 'n')}, ${id('prj', app('n'))}, 'ready', 'completed', 'sa_bench', ${at('n', size.threads)}, now(), 'archived'`,
-    );
+    await fillThreads(fill, orgId, size, { app, at });
     await fill(
       'runs',
       'org_id, id, project_id, thread_id, reply_message_id, kind, agent, model_id, status, input_tokens, output_tokens, cost_micros, created_by, created_at, started_at, finished_at',
@@ -80,6 +82,18 @@ async function fillTables(pool: Pool, orgId: string, size: Size): Promise<void> 
       'org_id, id, thread_id, run_id, role, content, sequence, created_at',
       size.runs,
       `'${orgId}', ${id('msg', 'n')}, ${id('thr', thread('n'))}, ${id('run', 'n')}, 'assistant', 'Done.', n, ${at('n', size.runs)}`,
+    );
+    await fill(
+      'tools',
+      'org_id, id, thread_id, run_id, call_id, name, status, first_event_id',
+      size.runs / 10,
+      `'${orgId}', ${id('tool', 'n')}, ${id('thr', '1')}, ${id('run', `case when n % 10 = 0 then 100 else n end`)}, n::text, 'sh', 'completed', 'x'`,
+    );
+    await fill(
+      'operations',
+      'org_id, id, actor_id, idempotency_key, fingerprint, method, path, permissions, published, status, response_status, response, created_at, settled_at',
+      size.runs,
+      `'${orgId}', ${id('op', 'n')}, 'sa_bench', 'key ' || n, '', 'PATCH', '/', '{thread:update}', false, 'succeeded', 200, '{"ok":true}', ${at('n', size.runs)}, ${at('n', size.runs)}`,
     );
     await fill(
       'events',
@@ -97,11 +111,63 @@ async function fillTables(pool: Pool, orgId: string, size: Size): Promise<void> 
   }
 }
 
+type Fill = (table: string, columns: string, count: number, values: string) => Promise<void>;
+
+/** Threads with an apply, a build and a preview each, of apps and then of a Direct project. */
+async function fillThreads(
+  fill: Fill,
+  orgId: string,
+  { threads, apps }: Size,
+  { app, at }: { app: (number: string) => string; at: (number: string, count: number) => string },
+): Promise<void> {
+  const direct = `n > ${threads}`;
+  await fill(
+    'projects',
+    'org_id, id, kind, name',
+    1,
+    `'${orgId}', ${id('prj', `${apps} + n`)}, 'direct', 'Direct'`,
+  );
+  const own = `'${orgId}', ${id('prj', `case when ${direct} then ${apps} + 1 else ${app('n')} end`)}, not ${direct}, ${at('n', 2 * threads)}`;
+  const rare = (status: string, others: string) => `case when n <= 10 then '${status}' else '${others}' end`;
+  await fill(
+    'threads',
+    'org_id, project_id, listed, created_at, id, status, title, initialization_state, created_by, updated_at, workspace_status',
+    2 * threads,
+    `${own}, ${id('thr', 'n')}, ${rare('failed', 'ready')}, case when n <= 10 then 'The ${RARE_TITLE} ' when n % 2 = 0 then 'Mend the ${COMMON_TITLE} ' else 'Draw the page ' end || n, 'completed', 'sa_bench', ${at('n', 2 * threads)}, 'archived'`,
+  );
+  const ofThread = `${own}, ${id('thr', 'n')}, 'sa_bench'`;
+  const columns = 'org_id, project_id, listed, created_at, thread_id, created_by';
+  await fill(
+    'applies',
+    `${columns}, id, status, sequence, conflict_resolution, draft_source_id`,
+    2 * threads,
+    `${ofThread}, ${id('apl', 'n')}, ${rare('conflicted', 'applied')}, n, 'agent', 'src_1'`,
+  );
+  await fill(
+    'builds',
+    `${columns}, id, status, source_id, command, output_directory, timeout_seconds, logs_byte_size`,
+    2 * threads,
+    `${ofThread}, ${id('bld', 'n')}, ${rare('failed', 'ready')}, 'src_1', 'make', '.', 60, ${LOG_BYTES}`,
+  );
+  await fill(
+    'build_logs',
+    'org_id, build_id, journal_offset, content',
+    LOG_BYTES / 1024,
+    `'${orgId}', ${id('bld', '1')}, n, repeat('x', 1024)`,
+  );
+  await fill(
+    'previews',
+    `${columns}, id, status, token, command, port`,
+    2 * threads,
+    `${ofThread}, ${id('prv', 'n')}, ${rare('failed', 'stopped')}, ${id('t', 'n')}, 'make', 3000`,
+  );
+}
+
 /** Drops what no constraint needs of the filled tables; returns the statements that make it again. */
 async function dropIndexes(client: PoolClient): Promise<string[]> {
   const { rows } = await client.query<{ name: string; definition: string }>(
     `select indexname as name, indexdef as definition from pg_indexes
-     where schemaname = 'public' and tablename in ('events', 'runs', 'messages', 'threads', 'sources')
+     where schemaname = 'public' and tablename in ('events', 'runs', 'messages', 'threads', 'sources', 'applies', 'builds', 'previews')
        and indexname not in (select conname from pg_constraint)`,
   );
   for (const { name } of rows) await client.query(`drop index ${name}`);

@@ -309,7 +309,7 @@ describe('searches', () => {
     const { app } = await ok(caller.call('POST', `${P}/apps`, { name: 'x' }));
     const rare = `needle ${newId('thr')}`;
     const rows = 2 * READ_FOR_A_PAGE + 500;
-    const title = sql`case when n % 9999 = 3 then ${rare} else 'hay ' || n end`;
+    const title = sql`case when n % 4999 = 3 then ${rare} else 'hay ' || n end`;
     const id = (prefix: string) => sql`${`${prefix}_${newId('thr').slice(4, 14)}`} || lpad(n::text, 16, '0')`;
     await (
       name === 'apps'
