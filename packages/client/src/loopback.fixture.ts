@@ -16,6 +16,7 @@ export interface Seen {
 }
 
 export interface Loopback extends AsyncDisposable {
+  base: string;
   client: Client;
   seen: Seen[];
 }
@@ -40,10 +41,12 @@ export async function loopback(
   await new Promise<void>((resolve) => {
     server.listen(0, '127.0.0.1', resolve);
   });
+  const base = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
   return {
+    base,
     seen,
     client: createClient({
-      baseUrl: `http://127.0.0.1:${(server.address() as AddressInfo).port}/`,
+      baseUrl: base,
       key: 'hrk_test',
     }),
     async [Symbol.asyncDispose]() {

@@ -115,7 +115,9 @@ test('a view whose process dies at any step has applied each event once', async 
   /** What is stored, changed as a whole or not at all. */
   let stored: { cursor?: string; events: string[] } = { events: [] };
   const deaths = 3 * COUNT;
-  for (let step = 0, died = 0, isOver = false; !isOver;) {
+  let [step, died] = [0, 0];
+  const end = { isOver: false };
+  while (!end.isOver) {
     const commit = (next: typeof stored) => {
       const [before, after] = [step % 3 === 1, step % 3 === 2];
       step++;
@@ -134,10 +136,10 @@ test('a view whose process dies at any step has applied each event once', async 
         },
       )
       .then(
-        () => (isOver = true),
+        () => (end.isOver = true),
         (error: Error) => {
           if (error.message !== 'died') throw error;
-          isOver = stored.cursor === `c${COUNT}`;
+          end.isOver = stored.cursor === `c${COUNT}`;
         },
       );
   }

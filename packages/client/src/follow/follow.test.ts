@@ -134,9 +134,9 @@ describe('whatever happens between two requests', () => {
         yield* third;
       })();
       script.next();
-      let isOver = false;
+      const played = { isOver: false };
       const step = () => {
-        for (let n = below(4); n > 0; n--) isOver ||= script.next().done === true;
+        for (let n = below(4); n > 0; n--) played.isOver ||= script.next().done === true;
         const fault = below(12);
         if (fault === 0) thread.cut();
         if (fault === 1) thread.forget();
@@ -146,7 +146,7 @@ describe('whatever happens between two requests', () => {
       const shown: FollowItem[] = [];
       try {
         // It may end where the thread rests between two runs; then the next one follows from there.
-        for (let last = 0; !isOver || last < thread.messages.length;) {
+        for (let last = 0; !played.isOver || last < thread.messages.length;) {
           const once = new Set<string>();
           const from = last ? { from: last } : {};
           for await (const item of server.client.threads.follow('prj_1', 'thr_1', from)) {

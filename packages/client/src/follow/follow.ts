@@ -126,8 +126,8 @@ class Follower {
   }
 
   async *#follow({ type, data, runId, occurredAt }: HeadraceEvent): AsyncGenerator<FollowItem> {
-    const id = data.id as string;
-    const status = data.status as string | undefined;
+    const id = data.id;
+    const status = data.status;
     this.#endedSince = new Date(Date.parse(occurredAt) - CONCURRENT_MS).toISOString();
     if (type === 'thread.deleted') this.isDeleted = true;
     else if (type === 'thread.updated') yield* this.#showThread(status as Thread['status']);
