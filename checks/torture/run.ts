@@ -27,6 +27,7 @@ import type { Report, Result } from './lib/report.ts';
 import { accessPart } from './access/index.ts';
 import { appliesPart } from './applies/index.ts';
 import { automationsPart } from './automations/index.ts';
+import { clientEventsPart } from './client-events/index.ts';
 import { faultsPart } from './faults/index.ts';
 import { logPart } from './log/index.ts';
 import { mergesPart } from './merges/index.ts';
@@ -40,6 +41,7 @@ import { webhooksPart } from './webhooks/index.ts';
 
 const PARTS: Part[] = [
   logPart,
+  clientEventsPart,
   receiptsPart,
   postmasterPart,
   appliesPart,

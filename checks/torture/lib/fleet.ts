@@ -35,6 +35,8 @@ export interface Fleet {
   /** A file with all that its processes said. */
   log: string;
   members: Member[];
+  /** Of each api, in their order. */
+  bases: string[];
   /** One for each api, in their order; good over its restarts. */
   callers: Caller[];
   key: string;
@@ -132,7 +134,8 @@ export async function startFleet(
     ...ports.map((port, i) => member('api', `api ${i + 1}`, port)),
     ...Array.from({ length: workers }, (_, i) => member('worker', `worker ${i + 1}`, 0)),
   ];
-  const callers = ports.map((port) => createCaller(`http://127.0.0.1:${port}`, key));
+  const bases = ports.map((port) => `http://127.0.0.1:${port}`);
+  const callers = bases.map((base) => createCaller(base, key));
   setup.atEnd(async () => {
     isEnding = true;
     for (const caller of callers) caller.close();
@@ -144,6 +147,7 @@ export async function startFleet(
     dataDir,
     log,
     members,
+    bases,
     callers,
     key,
     deaths,

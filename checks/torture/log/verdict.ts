@@ -81,7 +81,10 @@ function judgeCauses(
 }
 
 /** A reader was given the events of its feed, all of them, once, in the log's order. */
-export function judgeReader(log: readonly LoggedEvent[], reader: Reader): Verdict {
+export function judgeReader(
+  log: readonly LoggedEvent[],
+  reader: Pick<Reader, 'name' | 'seen'> & { feed: Pick<Reader['feed'], 'shows'> },
+): Verdict {
   const verdict = newVerdict();
   const places = new Map<string, number>();
   for (const event of log) if (reader.feed.shows(event)) places.set(event.id, places.size);
