@@ -16,6 +16,7 @@ import { agentsBenchmark } from './benchmarks/agents.ts';
 import { appliesBenchmark } from './benchmarks/applies.ts';
 import { applyBenchmark } from './benchmarks/apply.ts';
 import { buildBenchmark } from './benchmarks/build.ts';
+import { clientEventsBenchmark } from './benchmarks/client-events.ts';
 import { commitsBenchmark } from './benchmarks/commits.ts';
 import { eventLagBenchmark } from './benchmarks/event-lag.ts';
 import { eventLoopBenchmark } from './benchmarks/event-loop.ts';
@@ -81,6 +82,7 @@ const BENCHMARKS: Benchmark[] = [
   receiptsBenchmark,
   eventLoopBenchmark,
   growthBenchmark,
+  clientEventsBenchmark,
 ];
 const RUN_LIMIT_MS = 25 * 60_000;
 
