@@ -14,13 +14,16 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
+import * as fc from 'fast-check';
 import { createClient } from '@headrace/client';
 import type { Client } from '@headrace/client';
 import { plan, pull, push } from '@headrace/client/node';
 import type { Progress } from '@headrace/client/node';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
+import * as clientPaths from '../../../client/src/node/paths.ts';
 import { startTestServer } from '../service.fixture.ts';
 import type { TestServer } from '../service.fixture.ts';
+import { checkPath, findCollisions, isReserved } from '../trees/paths.ts';
 
 let s: TestServer;
 beforeAll(async () => {
@@ -261,6 +264,49 @@ test('what the client refuses, the service refuses in the same words at the same
   expect(error.code).toBe('invalid_bundle');
   expect(error.fields).toHaveLength(9);
   expect(error.fields).toEqual(body.error.fields);
+});
+
+test('the client knows the rules for paths', () => {
+  const special = [
+    '.git',
+    '.CONTEXT',
+    'git~1',
+    '.g\u200bit',
+    '.',
+    '..',
+    '',
+    'C:',
+    '\\',
+    '\ud800',
+    'x'.repeat(256),
+    'é',
+    'ß',
+  ];
+  const part = fc.oneof(
+    fc.constantFrom(...special, 'a', 'A', 'e\u0301'),
+    fc.string({ unit: 'binary', maxLength: 3 }),
+  );
+  const path = fc.array(part, { minLength: 1, maxLength: 4 }).map((parts) => parts.join('/'));
+  fc.assert(
+    fc.property(fc.array(path, { maxLength: 8 }), (paths) => {
+      for (const one of paths) {
+        expect(clientPaths.checkPath(one)).toBe(checkPath(one));
+        expect(one.split('/').map(clientPaths.isReserved)).toEqual(one.split('/').map(isReserved));
+      }
+      const good = paths.filter((one) => checkPath(one) === null);
+      expect(clientPaths.findCollisions(good)).toEqual(findCollisions(good));
+    }),
+    { numRuns: 1000 },
+  );
+});
+
+test('a push ends with its signal', async () => {
+  write({ 'a.txt': 'a' });
+  const end = new AbortController();
+  const reason = new Error('enough');
+  const onProgress = ({ phase }: Progress) => phase === 'send' && end.abort(reason);
+  await expect(push(client, appId, folder, { signal: end.signal, onProgress })).rejects.toBe(reason);
+  expect((await client.sources.list(appId)).items).toEqual([]);
 });
 
 test('a pulled folder has the pushed files and modes, and follows the app until somebody changes it', async () => {
