@@ -76,7 +76,7 @@ test('a signature of anything else is refused', async () => {
     'v1',
     given.slice(3),
     given.replace('v1,', 'v2,'),
-    `${given.slice(0, 20)}`,
+    given.slice(0, 20),
     `${given}AAAA`,
   ])
     expect(await fault(OURS, { ...signed(), 'webhook-signature': signature }, BODY, NOW)).toBe(

@@ -213,6 +213,7 @@ const EXTRACT = `
     await new Promise(() => {});
   }
   await extract(archive(), target).catch((error) => console.log(error.code));`;
+const inProcess = (file: string) => ['--input-type=module', '-e', EXTRACT, import.meta.dirname, file, target];
 
 test('a disk that takes no more leaves the folder as it was', async () => {
   write({ 'a.txt': 'mine' });
@@ -220,8 +221,10 @@ test('a disk that takes no more leaves the folder as it was', async () => {
   writeFileSync(file, await archiveOf({ 'b.txt': 'b', 'big.txt': 'x'.repeat(100_000) }));
   // A limit of the size of files fails as a full disk does; its signal would end the process.
   const { stdout, stderr } = spawnSync('sh', [
-    ...['-c', `trap '' XFSZ; ulimit -f 64; exec "$0" "$@"`],
-    ...[process.execPath, '--input-type=module', '-e', EXTRACT, import.meta.dirname, file, target],
+    '-c',
+    `trap '' XFSZ; ulimit -f 64; exec "$0" "$@"`,
+    process.execPath,
+    ...inProcess(file),
   ]);
   expect(stderr.toString()).toBe('');
   expect(stdout.toString()).toBe('EFBIG\n');
@@ -234,9 +237,7 @@ test('a killed process leaves the folder as it was, and its remains go later', a
   const archive = await archiveOf({ 'b.txt': 'b', 'c.txt': 'c'.repeat(300_000) });
   const file = join(base, 'archive');
   writeFileSync(file, archive);
-  const child = spawn(process.execPath, [
-    ...['--input-type=module', '-e', EXTRACT, import.meta.dirname, file, target, 'stall'],
-  ]);
+  const child = spawn(process.execPath, [...inProcess(file), 'stall']);
   await new Promise((resolve) => child.stdout.once('data', resolve));
   child.kill('SIGKILL');
   await new Promise((resolve) => child.once('exit', resolve));

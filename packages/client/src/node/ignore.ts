@@ -22,34 +22,37 @@ interface Pattern {
   suffix: string | null;
 }
 
+/** The patterns of one folder's files, the last one first. */
+interface FolderPatterns {
+  patterns: readonly Pattern[];
+  /** The bytes of the folder's path, with its last slash. */
+  base: number;
+}
+
 /** The patterns that hold in a folder: its own, then those of the folders above. */
 export class IgnoreRules {
-  readonly #patterns: readonly Pattern[];
-  readonly #above: IgnoreRules | null;
-  /** The length of the folder's path with its slash, in bytes. */
-  readonly #base: number;
+  readonly #folders: readonly FolderPatterns[];
 
-  private constructor(patterns: readonly Pattern[], above: IgnoreRules | null, base: number) {
-    this.#patterns = patterns;
-    this.#above = above;
-    this.#base = base;
+  private constructor(folders: readonly FolderPatterns[]) {
+    this.#folders = folders;
   }
 
-  static readonly none: IgnoreRules = new IgnoreRules([], null, 0);
+  static readonly none: IgnoreRules = new IgnoreRules([]);
 
-  /** The rules in `folder` (a path that ends with a slash; empty at the top), given the texts of its ignore files. */
+  /** The rules in a folder below (its path ends with a slash; empty at the top), given its ignore files. */
   within(folder: string, files: readonly Uint8Array[]): IgnoreRules {
     const patterns = files.flatMap(parsePatterns).reverse();
-    return patterns.length === 0 ? this : new IgnoreRules(patterns, this, bytesOf(folder).length);
+    if (patterns.length === 0) return this;
+    return new IgnoreRules([{ patterns, base: bytesOf(folder).length }, ...this.#folders]);
   }
 
-  /** For a path from the top, which lies below the folder of these rules. */
+  /** For a path from the top, which lies in the folder of these rules. */
   verdict(path: string, isFolder: boolean): Verdict {
     const bytes = bytesOf(path);
     const name = bytes.slice(bytes.lastIndexOf('/') + 1);
-    for (let rules: IgnoreRules | null = this; rules; rules = rules.#above) {
-      const below = bytes.slice(rules.#base);
-      for (const pattern of rules.#patterns)
+    for (const { patterns, base } of this.#folders) {
+      const below = bytes.slice(base);
+      for (const pattern of patterns)
         if ((isFolder || !pattern.foldersOnly) && matches(pattern, below, name)) return pattern.verdict;
     }
     return null;

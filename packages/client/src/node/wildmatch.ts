@@ -37,7 +37,7 @@ class Wildmatch {
       if (t >= text.length && c !== '*') return ABORT;
       if (c === '*') {
         const next = this.#star(p, t);
-        if (typeof next === 'number') return next as Outcome;
+        if (typeof next === 'number') return next;
         [p, t] = [next.p, next.t];
       } else if (c === '[') {
         const set = this.#set(p, text.charCodeAt(t));
@@ -81,10 +81,11 @@ class Wildmatch {
   /** Tries the rest of the pattern behind each beginning that the star may take. */
   #search(p: number, from: number, crossesSlash: boolean): Outcome {
     const text = this.#text;
+    const end = crossesSlash ? null : '/';
     const literal = hasWildcard(this.#pattern[p]!) ? null : this.#pattern[p]!;
     for (let t = from; t < text.length; t++) {
       if (literal !== null) {
-        while (t < text.length && text[t] !== literal && (crossesSlash || text[t] !== '/')) t++;
+        while (t < text.length && text[t] !== literal && text[t] !== end) t++;
         if (text[t] !== literal) return crossesSlash ? ABORT : ABORT_TO_STARSTAR;
       }
       const outcome = this.from(p, t);
