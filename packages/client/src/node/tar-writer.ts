@@ -64,7 +64,8 @@ function header(name: string, byteSize: number, mode: number, type: string): Buf
   block.write(`${octal(mode, 7)}\0${octal(0, 7)}\0${octal(0, 7)}\0`, 100, 'latin1');
   block.write(`${octal(byteSize, 11)}\0${octal(0, 11)}\0        ${type}`, 124, 'latin1');
   block.write('ustar\x0000', 257, 'latin1');
-  const sum = block.reduce((total, byte) => total + byte, 0);
+  let sum = 0;
+  for (let i = 0; i < BLOCK; i++) sum += block[i]!;
   block.write(`${octal(sum, 6)}\0 `, 148, 'latin1');
   return block;
 }
