@@ -148,3 +148,20 @@ test('a scan reports what it has read, leaves the event loop its turns, and ends
     scanFolder(folder, { signal: end.signal, onFile: (files) => files === 100 && end.abort(reason) }),
   ).rejects.toBe(reason);
 });
+
+test('what takes the place of a file meanwhile is neither followed nor waited for', async () => {
+  write({ a: 'a', b: 'b', c: 'c', d: 'd' });
+  const { files, skipped } = await scanFolder(folder, {
+    onFile: (count) => {
+      if (count > 1) return;
+      for (const name of ['b', 'c', 'd']) rmSync(join(folder, name));
+      symlinkSync('/etc/passwd', join(folder, 'b'));
+      execFileSync('mkfifo', [join(folder, 'c')]);
+    },
+  });
+  expect(files.map(({ path }) => path)).toEqual(['a']);
+  expect(skipped).toEqual([
+    { path: 'b', reason: 'symlink' },
+    { path: 'c', reason: 'not a regular file' },
+  ]);
+});
