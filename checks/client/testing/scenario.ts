@@ -148,6 +148,12 @@ async function sources({ call }: Wire): Promise<void> {
   expect(pushed).toMatchObject({ origin: 'import', parentSourceIds: [source.id], fileCount: 2 });
   const listed = (await call('GET', `${at}/sources/${pushed.id}/files`)).body.files;
   expect(listed).toMatchObject([{ path: 'a.txt' }, { path: 'home.html', sha256: hashOf(FILES[0]!.content) }]);
+  const diff = await call('GET', `${at}/sources/${pushed.id}/diff?base=${source.id}&patches=false`);
+  expect(diff.body.diff.files.find(({ path }: { path: string }) => path === 'src/app.js')).toMatchObject({
+    status: 'deleted',
+    additions: 0,
+    deletions: 3,
+  });
   const unfit = await call('POST', `${at}/sources`, {
     baseSourceId: source.id,
     changes: [{ path: 'none', content: null }],

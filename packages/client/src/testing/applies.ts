@@ -4,7 +4,9 @@ import { newestFirst, page, waitUntil } from './call.ts';
 import type { Call, Reply } from './call.ts';
 import { Fault, invalid, notFound } from './fault.ts';
 import { checked } from './input.ts';
-import { addSource, moveHead, sourceOf, treeHash } from './sources.ts';
+import { changesOf } from './diff.ts';
+import { isSame, treeHash } from './files.ts';
+import { addSource, moveHead, sourceOf } from './sources.ts';
 import { threadOf } from './threads.ts';
 import { ACTOR, ORG, isOpen, requireFree } from './world.ts';
 import type { AppState, Entry, Files, Place, World } from './world.ts';
@@ -63,9 +65,6 @@ const sidesOf = ({ app, thread: { view } }: Place, headSourceId: string): Sides 
   head: sourceOf(app, headSourceId).files,
   draft: sourceOf(app, view.latestSourceId!).files,
 });
-
-const isSame = (a: Entry | undefined, b: Entry | undefined): boolean =>
-  a?.sha256 === b?.sha256 && a?.executable === b?.executable;
 
 interface Merge {
   files: Files;
@@ -198,26 +197,11 @@ export function previewApply(call: Call): Reply {
   const decision = decisionOf(call.body);
   const sides = admit(place, decision);
   const { files, conflicts } = merge(sides, decision.resolutions);
-  const changes = [...new Set([...sides.head.keys(), ...files.keys()])].sort().flatMap((path) => {
-    const [before, after] = [sides.head.get(path), files.get(path)];
-    if (isSame(before, after)) return [];
-    const status = !before
-      ? 'added'
-      : !after
-        ? 'deleted'
-        : before.sha256 === after.sha256
-          ? 'mode'
-          : 'modified';
-    // Lines are not compared: a patch is left out, as the service does for large ones.
-    return [
-      { path, status, binary: false, additions: linesOf(after), deletions: linesOf(before), truncated: true },
-    ];
-  });
+  // Without patches, as the service leaves out large ones.
+  const changes = changesOf(sides.head, files).map((change) => ({ ...change, truncated: true }));
   const status = conflicts.length ? 'conflicted' : 'clean';
   return { preview: { headSourceId: place.app.app.headSourceId, status, changes, conflicts } };
 }
-
-const linesOf = (entry: Entry | undefined): number => entry?.bytes.filter((byte) => byte === 10).length ?? 0;
 
 export function listApplies(call: Call): Reply {
   const threadId = call.query.get('threadId');

@@ -5,7 +5,8 @@ import type { BuildScript, Call, Reply } from './call.ts';
 import { Fault, notFound } from './fault.ts';
 import { checked, numberOf } from './input.ts';
 import { sha256 } from './sha256.ts';
-import { sourceOf, textEntry } from './sources.ts';
+import { sorted, textEntry } from './files.ts';
+import { sourceOf } from './sources.ts';
 import { tarGzip } from './tar.ts';
 import { threadOf } from './threads.ts';
 import { isOpen, requireFree } from './world.ts';
@@ -58,11 +59,7 @@ export function createBuild(call: Call): Reply {
 }
 
 const filesOf = (files: Record<string, string>): Files =>
-  new Map(
-    Object.entries(files)
-      .sort(([a], [b]) => (a < b ? -1 : 1))
-      .map(([path, text]) => [path, textEntry(text)]),
-  );
+  sorted(Object.entries(files).map(([path, text]) => [path, textEntry(text)]));
 
 function publish(
   world: World,

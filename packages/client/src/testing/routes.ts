@@ -70,6 +70,7 @@ export const ROUTES = {
   'sources.files': get(`${A}/sources/:/files`, sources.listFiles, [...PAGE, 'prefix']),
   'sources.file': get(`${A}/sources/:/file`, sources.getFile, ['path']),
   'sources.archive': get(`${A}/sources/:/archive`, sources.getArchive),
+  'sources.diff': get(`${A}/sources/:/diff`, sources.getDiff, ['base', 'patches']),
   'threads.create': send('POST', `${A}/threads`, 201, threads.createThread),
   'threads.list': get(`${A}/threads`, threads.listThreads, [...PAGE, 'status']),
   'threads.get': get(T, threads.getThread),

@@ -4,7 +4,8 @@
  */
 import type { Message, Run, Tool } from '../generated/types.ts';
 import type { ShellResult } from './call.ts';
-import { addSource, textEntry, textOf, treeHash } from './sources.ts';
+import { sorted, textEntry, textOf, treeHash } from './files.ts';
+import { addSource } from './sources.ts';
 import type { Entry, Files, Place } from './world.ts';
 import { ACTOR, isOpen } from './world.ts';
 
@@ -256,7 +257,7 @@ export function endRun(place: Place, { run, status, reply, replyId, error, files
 
 function keepResult({ world, app, thread }: Place, run: Run, files: Files): void {
   const base = app.sources.get(run.baseSourceId!)!;
-  const draft = new Map([...files].sort(([a], [b]) => (a < b ? -1 : 1)));
+  const draft = sorted(files);
   run.resultSourceId = base.source.id;
   if (treeHash(draft) === base.source.sha256) return;
   const { threadId, id: runId } = run;

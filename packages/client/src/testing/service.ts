@@ -5,7 +5,8 @@ import type { FaultCode } from './fault.ts';
 import { findRoute } from './routes.ts';
 import type { Found, OperationName } from './routes.ts';
 import { writeOnce } from './receipts.ts';
-import { addSource, moveHead, sourceOf, textEntry } from './sources.ts';
+import { textEntry } from './files.ts';
+import { addSource, moveHead, sourceOf } from './sources.ts';
 import { World } from './world.ts';
 
 export interface TestServiceOptions {

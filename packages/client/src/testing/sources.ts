@@ -2,37 +2,16 @@
 import type { App, Head, Source } from '../generated/types.ts';
 import { newestFirst, page } from './call.ts';
 import type { Call, Reply } from './call.ts';
+import { changesOf } from './diff.ts';
 import { Fault, invalid, notFound } from './fault.ts';
+import { entryOf, sorted, textOf, treeHash } from './files.ts';
 import { checkPaths, checked, isObject } from './input.ts';
-import { sha256 } from './sha256.ts';
 import { tarGzip } from './tar.ts';
 import { ORG } from './world.ts';
 import type { AppState, Entry, Files, World } from './world.ts';
 
 const encoder = new TextEncoder();
-const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
-export const entryOf = (bytes: Uint8Array, executable = false): Entry => ({
-  bytes,
-  sha256: sha256(bytes),
-  executable,
-});
-export const textEntry = (text: string, executable = false): Entry =>
-  entryOf(encoder.encode(text), executable);
-
-/** The text of a file; null where it is none. */
-export function textOf({ bytes }: Entry): string | null {
-  try {
-    return decoder.decode(bytes);
-  } catch {
-    return null;
-  }
-}
-
-const sorted = (files: Iterable<[string, Entry]>): Files =>
-  new Map([...files].sort(([a], [b]) => (a < b ? -1 : 1)));
-
-/** The source whose files these are, stored unless `known` is it already. */
 export function addSource(
   world: World,
   app: AppState,
@@ -59,18 +38,6 @@ export function addSource(
   world.publish(app, 'platform.source.imported', { id, sha256: source.sha256, byteSize, fileCount }, at);
   return source;
 }
-
-export const treeHash = (files: Files): string =>
-  sha256(
-    encoder.encode(
-      [...files]
-        .map(
-          ([path, { sha256: hash, bytes, executable }]) =>
-            `${executable ? '0755' : '0644'} ${hash} ${bytes.length} ${path}\n`,
-        )
-        .join(''),
-    ),
-  );
 
 export function sourceOf(app: AppState, id: string): { source: Source; files: Files } {
   const found = app.sources.get(id);
@@ -300,6 +267,18 @@ export function getFile({ world, ids, query }: Call): Reply {
 export async function getArchive({ world, ids }: Call): Promise<Reply> {
   const { files } = sourceOf(world.app(ids[0]!), ids[1]!);
   return new Response(await tarGzip(files), { headers: { 'content-type': 'application/gzip' } });
+}
+
+export function getDiff({ world, ids, query }: Call): Reply {
+  const app = world.app(ids[0]!);
+  const { source, files } = sourceOf(app, ids[1]!);
+  const base = query.get('base');
+  if (base === null) throw invalid({ path: '/query/base', message: 'is required' });
+  const before = sourceOf(app, base);
+  if (query.get('patches') !== 'false')
+    throw new Fault('not_configured', 'The test service makes no patches. Ask with patches=false.');
+  const changes = changesOf(before.files, files);
+  return { diff: { baseSourceId: base, sourceId: source.id, files: changes } };
 }
 
 const headOf = ({ app, heads }: AppState): Head => {

@@ -1,0 +1,41 @@
+/** The files of a source. */
+import { sha256 } from './sha256.ts';
+import type { Entry, Files } from './world.ts';
+
+const encoder = new TextEncoder();
+const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
+
+export const entryOf = (bytes: Uint8Array, executable = false): Entry => ({
+  bytes,
+  sha256: sha256(bytes),
+  executable,
+});
+export const textEntry = (text: string, executable = false): Entry =>
+  entryOf(encoder.encode(text), executable);
+
+/** The text of a file; null where it is none. */
+export function textOf({ bytes }: Entry): string | null {
+  try {
+    return decoder.decode(bytes);
+  } catch {
+    return null;
+  }
+}
+
+export const isSame = (a: Entry | undefined, b: Entry | undefined): boolean =>
+  a?.sha256 === b?.sha256 && a?.executable === b?.executable;
+
+export const sorted = (files: Iterable<[string, Entry]>): Files =>
+  new Map([...files].sort(([a], [b]) => (a < b ? -1 : 1)));
+
+export const treeHash = (files: Files): string =>
+  sha256(
+    encoder.encode(
+      [...files]
+        .map(
+          ([path, { sha256: hash, bytes, executable }]) =>
+            `${executable ? '0755' : '0644'} ${hash} ${bytes.length} ${path}\n`,
+        )
+        .join(''),
+    ),
+  );
