@@ -222,6 +222,11 @@ async function runs(wire: Wire): Promise<void> {
     { id: run.id },
   ]);
   expect((await call('GET', `/api/threads/${id}/runs/${run.id}`)).body.run).toEqual(run);
+  const edit = { expectedSourceId: run.resultSourceId, changes: [{ path: 'edited.txt', content: 'x' }] };
+  const edited = (await call('POST', `${place}/edits`, edit)).body.source;
+  expect(edited).toMatchObject({ origin: 'edit', parentSourceIds: [run.resultSourceId], threadId: id });
+  expect(refused(await call('POST', `${place}/edits`, edit))).toBe('409 stale_source');
+  expect((await call('GET', place)).body.thread.latestSourceId).toBe(edited.id);
   expect((await call('PATCH', place, { archived: true })).body.thread.status).toBe('archived');
   expect(refused(await call('POST', `${place}/messages`, { content: 'x' }))).toBe('409 thread_archived');
   expect((await call('DELETE', place)).status).toBe(200);
@@ -317,6 +322,18 @@ async function applies(wire: Wire): Promise<void> {
     status: 'conflicted',
     conflicts: [{ path: 'src/app.js', kind: 'content', base, head, draft: mine }],
   });
+  const path = 'src/app.js';
+  const { file: shown } = (
+    await call('POST', `${theirs.place}/apply/preview/file`, { ...late, path }, { key: null })
+  ).body;
+  expect(shown).toMatchObject({ path, head: { content: 'ours\n' }, draft: { content: 'theirs\n' } });
+  expect(shown.merged).toEqual({
+    content: '<<<<<<< head\nours\n=======\ntheirs\n>>>>>>> draft\n',
+    regions: [{ fromLine: 1, toLine: 5 }],
+  });
+  const absent = { ...late, path: 'new.txt' };
+  const none = await call('POST', `${theirs.place}/apply/preview/file`, absent, { key: null });
+  expect(refused(none)).toBe('404 file_not_found');
   const manual = (await apply(wire, shop, theirs.place, { ...late, conflictResolution: 'manual' })).body
     .apply;
   expect(manual).toMatchObject({

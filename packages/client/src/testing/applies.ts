@@ -4,8 +4,9 @@ import { newestFirst, page, waitUntil } from './call.ts';
 import type { Call, Reply } from './call.ts';
 import { Fault, invalid, notFound } from './fault.ts';
 import { checked } from './input.ts';
+import type { Shape } from './input.ts';
 import { changesOf } from './diff.ts';
-import { isSame, treeHash } from './files.ts';
+import { contentOf, isSame, textOf, treeHash } from './files.ts';
 import { addSource, moveHead, sourceOf } from './sources.ts';
 import { threadOf } from './threads.ts';
 import { ACTOR, ORG, isOpen, requireFree } from './world.ts';
@@ -27,7 +28,7 @@ interface Sides {
 
 const NO_AGENT = 'not_configured: No agent is configured that repairs conflicts.';
 
-function decisionOf(body: unknown): Decision {
+function decisionOf(body: unknown, more: Shape = {}): Decision {
   const decision = checked<Decision>(
     body,
     {
@@ -35,7 +36,7 @@ function decisionOf(body: unknown): Decision {
       conflictResolution: 'text',
       expectedHeadSourceId: 'text128',
       resolutions: 'list1000',
-      clientOperationId: 'text128',
+      ...more,
     },
     { resolutions: { path: 'text1024!', take: 'text!' } },
   );
@@ -111,7 +112,7 @@ const resolutionFor = (path: string, resolutions: NonNullable<Decision['resoluti
 export function createApply(call: Call): Reply {
   const place = threadOf(call);
   const { world, app, thread } = place;
-  const decision = decisionOf(call.body);
+  const decision = decisionOf(call.body, { clientOperationId: 'text128' });
   const { clientOperationId } = decision;
   if (clientOperationId === undefined) throw invalid({ path: '/clientOperationId', message: 'is required' });
   if (clientOperationId !== call.headers.get('idempotency-key'))
@@ -201,6 +202,44 @@ export function previewApply(call: Call): Reply {
   const changes = changesOf(sides.head, files).map((change) => ({ ...change, truncated: true }));
   const status = conflicts.length ? 'conflicted' : 'clean';
   return { preview: { headSourceId: place.app.app.headSourceId, status, changes, conflicts } };
+}
+
+/** Where both changed a text, its lines between the common beginning and end are the conflict. */
+export function previewFile(call: Call): Reply {
+  const place = threadOf(call);
+  const decision = decisionOf(call.body, { path: 'text1024!' }) as Decision & { path: string };
+  const sides = admit(place, decision);
+  const conflict = merge(sides, decision.resolutions).conflicts.find(({ path }) => path === decision.path);
+  if (!conflict) throw notFound('file');
+  const { path, kind } = conflict;
+  const [base, head, draft] = [sides.base.get(path), sides.head.get(path), sides.draft.get(path)];
+  const merged = head && draft ? mergedText(textOf(head), textOf(draft)) : null;
+  return { file: { path, kind, base: sideOf(base), head: sideOf(head), draft: sideOf(draft), merged } };
+}
+
+const sideOf = (entry: Entry | undefined) =>
+  entry
+    ? {
+        sha256: entry.sha256,
+        byteSize: entry.bytes.length,
+        executable: entry.executable,
+        ...contentOf(entry),
+      }
+    : null;
+
+function mergedText(head: string | null, draft: string | null) {
+  if (head === null || draft === null) return null;
+  const [ours, theirs] = [head, draft].map((text) => text.split(/(?<=\n)/)) as [string[], string[]];
+  let start = 0;
+  while (start < ours.length && ours[start] === theirs[start]) start++;
+  let end = 0;
+  while (end < Math.min(ours.length, theirs.length) - start && ours.at(-1 - end) === theirs.at(-1 - end))
+    end++;
+  const middle = (lines: string[]) =>
+    lines.slice(start, lines.length - end).map((line) => line.replace(/\n?$/, '\n'));
+  const region = ['<<<<<<< head\n', ...middle(ours), '=======\n', ...middle(theirs), '>>>>>>> draft\n'];
+  const content = [...ours.slice(0, start), ...region, ...ours.slice(ours.length - end)].join('');
+  return { content, regions: [{ fromLine: start + 1, toLine: start + region.length }] };
 }
 
 export function listApplies(call: Call): Reply {

@@ -22,6 +22,13 @@ export function textOf({ bytes }: Entry): string | null {
   }
 }
 
+/** As answers show it. */
+export function contentOf(entry: Entry): { encoding: 'utf8' | 'base64'; content: string } {
+  const text = textOf(entry);
+  if (text !== null) return { encoding: 'utf8', content: text };
+  return { encoding: 'base64', content: btoa(String.fromCharCode(...entry.bytes)) };
+}
+
 export const isSame = (a: Entry | undefined, b: Entry | undefined): boolean =>
   a?.sha256 === b?.sha256 && a?.executable === b?.executable;
 

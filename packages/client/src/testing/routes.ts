@@ -1,5 +1,5 @@
 /** What the test service answers, by the names that the client's methods have. */
-import { createApply, getApply, listApplies, previewApply } from './applies.ts';
+import { createApply, getApply, listApplies, previewApply, previewFile } from './applies.ts';
 import {
   cancelBuild,
   createBuild,
@@ -85,8 +85,10 @@ export const ROUTES = {
   'runs.retry': send('POST', `${T}/retry`, 202, threads.retryRun),
   'approvals.list': get(`${T}/approvals`, threads.listApprovals, PAGE),
   'approvals.answer': send('POST', `${T}/approvals/:`, 200, threads.answerApproval),
+  'edits.create': send('POST', `${T}/edits`, 201, threads.createEdit),
   'applies.create': send('POST', `${T}/apply`, 202, createApply),
   'applies.preview': { ...send('POST', `${T}/apply/preview`, 200, previewApply), takesKey: false },
+  'applies.previewFile': { ...send('POST', `${T}/apply/preview/file`, 200, previewFile), takesKey: false },
   'applies.list': get(`${A}/applies`, listApplies, [...PAGE, 'threadId']),
   'applies.get': get(`${A}/applies/:`, getApply, ['waitSeconds']),
   'builds.create': send('POST', `${T}/builds`, 202, createBuild),

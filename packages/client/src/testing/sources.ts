@@ -4,7 +4,7 @@ import { newestFirst, page } from './call.ts';
 import type { Call, Reply } from './call.ts';
 import { changesOf } from './diff.ts';
 import { Fault, invalid, notFound } from './fault.ts';
-import { entryOf, sorted, textOf, treeHash } from './files.ts';
+import { contentOf, entryOf, sorted, treeHash } from './files.ts';
 import { checkPaths, checked, isObject } from './input.ts';
 import { tarGzip } from './tar.ts';
 import { ORG } from './world.ts';
@@ -134,7 +134,7 @@ export function deleteApp({ world, ids }: Call): Reply {
   return { app: state.app };
 }
 
-interface FileInput {
+export interface FileInput {
   path: string;
   content?: string | null;
   encoding?: string;
@@ -143,7 +143,7 @@ interface FileInput {
 }
 
 const FILE = { path: 'text1024!', content: 'any!', encoding: 'text', executable: 'flag' };
-const CHANGE = { ...FILE, content: 'any?', renameFrom: 'text1024' };
+export const CHANGE = { ...FILE, content: 'any?', renameFrom: 'text1024' };
 
 export function importSource({ world, ids, body, headers }: Call): Reply {
   if (!headers.get('content-type')?.startsWith('application/json'))
@@ -168,14 +168,10 @@ export function importSource({ world, ids, body, headers }: Call): Reply {
     files.map(({ path }) => path),
     'files',
   );
-  checkPaths(
-    changes.map(({ path }) => path),
-    'changes',
-  );
   const parent = input.baseSourceId ?? input.parentSourceId;
   const base = parent === undefined ? null : sourceOf(app, parent);
   const entries = isChanged
-    ? changed(base!.files, changes)
+    ? withChanges(base!.files, changes)
     : files.map((file, i): [string, Entry] => [
         file.path,
         entryOf(bytesOf(file, `/files/${i}`), file.executable),
@@ -188,7 +184,11 @@ export function importSource({ world, ids, body, headers }: Call): Reply {
 }
 
 /** The files with the changes in their order. Throws `invalid_bundle` where one does not fit. */
-function changed(base: Files, changes: readonly FileInput[]): Map<string, Entry> {
+export function withChanges(base: Files, changes: readonly FileInput[]): Map<string, Entry> {
+  checkPaths(
+    changes.map(({ path }) => path),
+    'changes',
+  );
   const files = new Map(base);
   for (const [i, { path, renameFrom, ...change }] of changes.entries()) {
     const place = renameFrom ?? path;
@@ -256,12 +256,7 @@ export function getFile({ world, ids, query }: Call): Reply {
   if (path === null) throw invalid({ path: '/query/path', message: 'is required' });
   const entry = files.get(path);
   if (!entry) throw notFound('file');
-  const text = textOf(entry);
-  const content =
-    text === null
-      ? { encoding: 'base64', content: btoa(String.fromCharCode(...entry.bytes)) }
-      : { encoding: 'utf8', content: text };
-  return { file: { ...fileView(path, entry), ...content } };
+  return { file: { ...fileView(path, entry), ...contentOf(entry) } };
 }
 
 export async function getArchive({ world, ids }: Call): Promise<Reply> {

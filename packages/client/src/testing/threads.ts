@@ -5,7 +5,8 @@ import type { Call, Reply } from './call.ts';
 import { Fault, notFound } from './fault.ts';
 import { checked } from './input.ts';
 import { endRun, queueRun } from './runs.ts';
-import { sourceOf } from './sources.ts';
+import { addSource, CHANGE, sourceOf, withChanges } from './sources.ts';
+import type { FileInput } from './sources.ts';
 import { ACTOR, isOpen, requireFree } from './world.ts';
 import type { AppState, Place, ThreadState, World } from './world.ts';
 
@@ -268,6 +269,28 @@ export function deleteThread(call: Call): Reply {
   world.changed(app, thread, 'thread.deleted');
   app.threads.delete(thread.view.id);
   return { thread: thread.view };
+}
+
+export function createEdit(call: Call): Reply {
+  const place = threadOf(call);
+  const { world, app, thread } = place;
+  const input = checked<{ expectedSourceId: string; changes: FileInput[]; message?: string }>(
+    call.body,
+    { expectedSourceId: 'text128!', changes: 'list10000!', message: 'any10000' },
+    { changes: CHANGE },
+  );
+  requireFree(place);
+  const { source, files } = sourceOf(app, input.expectedSourceId);
+  if (source.id !== thread.view.latestSourceId)
+    throw new Fault('stale_source', 'The thread has a newer source. Read it and edit that one.');
+  const about = { origin: 'edit' as const, parentSourceIds: [source.id], threadId: thread.view.id };
+  const edited = addSource(world, app, withChanges(files, input.changes), {
+    ...about,
+    message: input.message ?? null,
+  });
+  thread.view.latestSourceId = edited.id;
+  world.changed(app, thread);
+  return { source: edited };
 }
 
 export const listRuns = (call: Call): Reply => page('runs', newestFirst(threadOf(call).thread.runs), call);
