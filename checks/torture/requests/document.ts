@@ -45,6 +45,8 @@ export interface Response {
   headers: string[];
   /** By media type; null where the answer is no JSON. */
   content: Map<string, FaultsOf | null>;
+  /** The names in a JSON object. */
+  members: string[];
 }
 
 export interface Operation {
@@ -146,7 +148,9 @@ export function readDocument(): ApiDocument {
     const content = Object.entries(answer.content ?? {}).map(
       ([type, { schema }]) => [type, type === 'application/json' ? validatorOf(schema) : null] as const,
     );
-    return { headers: Object.keys(answer.headers ?? {}), content: new Map(content) };
+    const json = answer.content?.['application/json'];
+    const members = json ? Object.keys(resolve(document, json.schema).properties ?? {}) : [];
+    return { headers: Object.keys(answer.headers ?? {}), content: new Map(content), members };
   }
 
   const operations = Object.entries(document.paths).flatMap(([path, methods]) =>

@@ -46,8 +46,12 @@ export async function makeExhibits(
   } = await call(key, 'POST', `${app}/threads`, {});
   const thread = `${app}/threads/${threadId}`;
   const {
+    message: { id: messageId },
     run: { id: runId },
-  } = await call(key, 'POST', `${thread}/messages`, { content: `\`\`\`sh\n${ASKING}\n\`\`\`` });
+  } = await call(key, 'POST', `${thread}/messages`, {
+    content: `\`\`\`sh\n${ASKING}\n\`\`\``,
+    attachments: [{ mediaType: 'text/plain', data: Buffer.from('An attachment.').toString('base64') }],
+  });
   const approvalId = await openApproval(call, key, thread);
   await call(key, 'POST', `${thread}/approvals/${approvalId}`, { decision: 'approve' });
   await until(
@@ -122,6 +126,8 @@ export async function makeExhibits(
       projectId,
       sourceId,
       threadId,
+      messageId,
+      index: '0',
       runId,
       approvalId,
       checkpointId,

@@ -6,6 +6,7 @@
 import { startGithubStandIn } from '../../../packages/server/src/scm/github/stand-in.fixture.ts';
 import type { Part, PartResult } from '../lib/part.ts';
 import { OWNER_ENV } from './actors.ts';
+import { sendByClient } from './by-client.ts';
 import { sendCrowd } from './crowd.ts';
 import { readDocument } from './document.ts';
 import type { Operation } from './document.ts';
@@ -35,7 +36,7 @@ export const requestsPart: Part = {
     const { baseUrl, token } = github;
     const world = await makeWorld({ service, github: { baseUrl, token } }, wire, document.operations);
     say('the world is made');
-    const [valid, malformed, crowd] = [createTally(), createTally(), createTally()];
+    const [valid, malformed, crowd, byClient] = [createTally(), createTally(), createTally(), createTally()];
     const tasks = plan(document.operations, count(VALID, document.operations.length), random.fork('plan'));
     await Promise.all([
       sendValid({ document, world, tally: valid, signal }, tasks),
@@ -45,14 +46,15 @@ export const requestsPart: Part = {
         random.fork('malformed'),
       ),
       sendCrowd({ document, world, tally: crowd, signal }, count(CROWDED, 100), random.fork('crowd')),
+      sendByClient({ document, world, tally: byClient, signal }, document.operations, random.fork('client')),
     ]);
-    return resultOf(document.operations, { valid, malformed, crowd });
+    return resultOf(document.operations, { valid, malformed, crowd, byClient });
   },
 };
 
 function resultOf(
   operations: Operation[],
-  { valid, malformed, crowd }: { valid: Tally; malformed: Tally; crowd: Tally },
+  { valid, malformed, crowd, byClient }: Record<'valid' | 'malformed' | 'crowd' | 'byClient', Tally>,
 ): PartResult {
   const of = (tally: Tally, name: string) => tally.counts.get(name) ?? 0;
   const never = operations.filter(({ id }) => of(valid, `${id} succeeded`) === 0);
@@ -61,17 +63,19 @@ function resultOf(
     ...valid.failures(),
     ...malformed.failures(),
     ...crowd.failures(),
+    ...byClient.failures(),
   ];
   const [good, bad, crowded] = [of(valid, 'sent'), of(malformed, 'sent'), of(crowd, 'sent')];
   const broken = [valid, malformed, crowd].reduce((sum, tally) => sum + of(tally, '5xx'), 0);
   const share = (100 * of(valid, 'succeeded')) / good;
   return {
-    line: `${bad} malformed, ${good} valid and ${crowded} clashing requests over ${operations.length} operations: ${broken} answers of 5xx, ${failures.length} kinds of answers off the document; ${share.toFixed(1)} % of the valid ones succeeded`,
+    line: `${bad} malformed, ${good} valid and ${crowded} clashing requests over ${operations.length} operations, ${of(byClient, 'sent')} by the client's methods: ${broken} answers of 5xx, ${failures.length} kinds of answers off the document; ${share.toFixed(1)} % of the valid ones succeeded`,
     figures: {
       operations: operations.length,
       valid: good,
       malformed: bad,
       clashing: crowded,
+      'by the client': of(byClient, 'sent'),
       'answers of 5xx': broken,
       'valid succeeded %': Math.round(share * 10) / 10,
       'runs, builds and applies that ended': of(valid, 'ended'),

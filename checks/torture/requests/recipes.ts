@@ -112,7 +112,7 @@ export const RECIPES: Record<string, Recipe> = {
     if (isPlain || sometimes(random, 0.7))
       return {
         query: { message: undefined, parentSourceId: undefined, links: undefined },
-        body: { files: bundle(random), parentSourceId },
+        body: { files: bundle(random), parentSourceId, baseSourceId: undefined, changes: undefined },
       };
     return { query: { parentSourceId }, gzip: await tarGz(bundle(random)) };
   },

@@ -55,16 +55,17 @@ function simpleType(type: string, schema: Schema): string {
 }
 
 function objectType({ properties, required = [], additionalProperties, patternProperties }: Schema): string {
+  const values = Object.values(patternProperties ?? {});
+  if (typeof additionalProperties === 'object') values.push(additionalProperties);
+  const others = values.map(typeOf).join(' | ');
   if (properties)
     return `{\n${Object.entries(properties)
       .map(
         ([name, schema]) =>
           `${comment(schema.description)}${propertyName(name)}${required.includes(name) ? '' : '?'}: ${typeOf(schema)};\n`,
       )
-      .join('')}}`;
-  const values = Object.values(patternProperties ?? {});
-  if (typeof additionalProperties === 'object') values.push(additionalProperties);
-  return `Record<string, ${values.length ? values.map(typeOf).join(' | ') : 'unknown'}>`;
+      .join('')}${others && `[name: string]: ${others} | undefined;\n`}}`;
+  return `Record<string, ${others || 'unknown'}>`;
 }
 
 const propertyName = (name: string): string =>

@@ -37,28 +37,28 @@ interface ErrorParts {
 }
 
 /** An unsuccessful answer. Its `message` is for people, and says what to do. */
-export class HeadraceError<C extends Code = Code> extends Error {
+export class HeadraceError extends Error {
   override readonly name: string = 'HeadraceError';
   /** Of HTTP; 0 when no answer arrived. */
   readonly status: number;
-  readonly code: C;
+  readonly code: Code;
   readonly fields: readonly Field[];
   readonly requestId: string | null;
   /** The receipt of the write, where the error names one. */
   readonly operationId: string | null;
   /** The further members of the answer's `error`. */
-  readonly details: DetailsOf<C>;
+  readonly details: Readonly<Record<string, unknown>>;
   /** From `Retry-After`. */
   readonly retryAfterMs: number | null;
 
-  constructor(status: number, code: C, message: string, parts: ErrorParts = {}) {
+  constructor(status: number, code: Code, message: string, parts: ErrorParts = {}) {
     super(message, { cause: parts.cause });
     const { fields = [], requestId = null, details = {}, retryAfterMs = null } = parts;
     this.status = status;
     this.code = code;
     this.fields = fields;
     this.requestId = requestId;
-    this.details = details as DetailsOf<C>;
+    this.details = details;
     this.operationId = typeof details['operationId'] === 'string' ? details['operationId'] : null;
     this.retryAfterMs = retryAfterMs;
   }
@@ -72,7 +72,10 @@ export class HeadraceError<C extends Code = Code> extends Error {
 const RETRIED = new Set([429, 502, 503, 504]);
 
 /** Whether an error has that code; `error.details` then has its members. */
-export const isCode = <C extends Code>(error: unknown, code: C): error is HeadraceError<C> =>
+export const isCode = <C extends Code>(
+  error: unknown,
+  code: C,
+): error is HeadraceError & { readonly code: C; readonly details: DetailsOf<C> } =>
   error instanceof HeadraceError && error.code === code;
 
 /**

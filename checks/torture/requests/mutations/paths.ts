@@ -87,15 +87,17 @@ function strayPaths(path: string): string[] {
   ];
 }
 
+/** A name that callers choose and a position are none. */
+const isAnyId = (parameter: string) => parameter !== 'provider' && parameter !== 'index';
+
 export const PATH_MUTATIONS: Mutation[] = [
   {
     name: 'unknown id',
     weight: 2,
-    fits: ({ base, pathParameters }) =>
-      !SIGNED_BY_SENDER.includes(base) && pathParameters.some((name) => name !== 'provider'),
+    fits: ({ base, pathParameters }) => !SIGNED_BY_SENDER.includes(base) && pathParameters.some(isAnyId),
     apply: (specimen, random, { exhibits: { ids } }) => {
       const { operation } = specimen;
-      const name = random.pick(operation.pathParameters.filter((one) => one !== 'provider'));
+      const name = random.pick(operation.pathParameters.filter(isAnyId));
       const source = exhibitName(operation, name);
       const wrong = random.pick(wrongIds(ids[source]!, random));
       const path = pathOf(operation, { ...ids, [source]: MARK }).replace(MARK, wrong);

@@ -127,7 +127,9 @@ export const RULE_MUTATIONS: Mutation[] = [
     name: 'a bundle that breaks a rule',
     weight: 6,
     fits: isOne('sources.importSource'),
-    apply: (specimen, random) => {
+    apply: (drawn, random) => {
+      // Without the members of an import by changes.
+      const specimen = { ...drawn, body: {} };
       const good = { path: 'good', content: '' };
       const at = random.below(3);
       const place = random.below(3);

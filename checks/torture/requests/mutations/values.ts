@@ -125,8 +125,11 @@ export const VALUE_MUTATIONS: Mutation[] = [
     fits: ({ body }) => body !== null,
     apply: (specimen, random) =>
       changed(specimen, (body) => {
-        const { value } = random.pick(closedObjects(body, specimen.operation.body!.schema));
-        Object.defineProperty(value, random.pick(MEMBERS), {
+        // Where the body has one of several shapes, the document closes none of its objects.
+        const objects = closedObjects(body, specimen.operation.body!.schema);
+        if (objects.length === 0) return false;
+        const { value } = random.pick(objects);
+        return Object.defineProperty(value, random.pick(MEMBERS), {
           value: random.pick(OTHER_TYPES),
           enumerable: true,
           configurable: true,

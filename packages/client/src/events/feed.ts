@@ -77,5 +77,6 @@ export async function listEvents(
 ): Promise<EventPage> {
   const query = { ...filtersOf(feed), cursor, limit, waitSeconds, order };
   const request = { ...options, method: 'GET', path: pathOf(feed), query };
-  return (await http.send(request, readJson<EventPage>)).data;
+  const { events, nextCursor, hasMore } = (await http.send(request, readJson<EventPage>)).data;
+  return { events, nextCursor, hasMore };
 }

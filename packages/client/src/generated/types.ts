@@ -1220,6 +1220,7 @@ export type EventData = {
 export interface CreateAppBodyMetadata {
   /** A message text with fenced blocks, or a bare shell script: what the scripted agent does to repair conflicts. */
   'headrace.repairScript'?: string;
+  [name: string]: string | undefined;
 }
 export interface CreateThreadBodyMessage {
   content: string;
