@@ -28,6 +28,7 @@ import { accessPart } from './access/index.ts';
 import { appliesPart } from './applies/index.ts';
 import { automationsPart } from './automations/index.ts';
 import { clientEventsPart } from './client-events/index.ts';
+import { clientPart } from './client/index.ts';
 import { faultsPart } from './faults/index.ts';
 import { logPart } from './log/index.ts';
 import { mergesPart } from './merges/index.ts';
@@ -43,6 +44,7 @@ const PARTS: Part[] = [
   logPart,
   clientEventsPart,
   receiptsPart,
+  clientPart,
   postmasterPart,
   appliesPart,
   scmPart,
