@@ -15,6 +15,7 @@ import { accessSync, constants, mkdtempSync, readFileSync, rmSync, statfsSync, w
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
+import { runnerProgram } from '../../packages/runner/src/client/runner-program.ts';
 import { helpOf } from '../harness/help.ts';
 import { inLanes } from '../harness/lanes.ts';
 import { loadNow, machineOf } from '../harness/machine.ts';
@@ -117,8 +118,7 @@ const scratch = mkdtempSync(join(folder(), 'headrace-torture-'));
 // that ends by itself writes it.
 process.env.NODE_COMPILE_CACHE = join(scratch, 'modules');
 // Each set of V8 flags has a cache of its own; a runner has --expose-gc.
-const RUNNER = join(import.meta.dirname, '../../packages/runner/src/main.ts');
-for (const argv of [[MAIN], ['--expose-gc', RUNNER]])
+for (const argv of [[MAIN], ['--expose-gc', await runnerProgram(scratch)]])
   spawnSync(process.execPath, [...argv, '--help'], { stdio: 'ignore', timeout: 60_000 });
 type Ends = (() => Promise<void> | void)[];
 /** What the parts under way clean up. */

@@ -1,12 +1,11 @@
 import { spawn } from 'node:child_process';
 import { mkdirSync, rmdirSync, statSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { fileURLToPath } from 'node:url';
 import { createRunnerClient, type RunnerClient } from './runner-client.ts';
 import { RunnerError } from '../errors.ts';
 import type { DriverChoice } from '../sandbox/drivers.ts';
+import { runnerProgram } from './runner-program.ts';
 
-const MAIN = fileURLToPath(new URL('../main.ts', import.meta.url));
 const START_TIMEOUT_MS = 30_000;
 const POLL_MS = 20;
 /**
@@ -83,7 +82,7 @@ function takeLock(lock: string): boolean {
 }
 
 /** Starts a runner. Resolves with '' when it is ready, or with what it printed instead. */
-function start({
+async function start({
   stateDir,
   socketPath,
   nodePath = process.execPath,
@@ -92,7 +91,7 @@ function start({
   sandboxes = {},
 }: EnsureOptions): Promise<string> {
   const args = [
-    MAIN,
+    await runnerProgram(stateDir),
     '--socket',
     socketPath,
     '--dir',

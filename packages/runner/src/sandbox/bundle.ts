@@ -3,6 +3,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import type { BuildOptions, OutputFile } from 'esbuild';
 
 const SOURCES = dirname(createRequire(import.meta.url).resolve('@headrace/agent/scripted.ts'));
 const LOCK = fileURLToPath(new URL('../../../../package-lock.json', import.meta.url));
@@ -28,29 +29,39 @@ export const hasSource = (program: string): boolean => existsSync(join(SOURCES, 
 
 /**
  * Each program and all its imports as one CommonJS file, the form that starts fastest: name → text. The four
- * small ones take 45 ms, the one with the AI SDK 350 ms. esbuild runs as its own process and is loaded only
- * here: a runner that finds the programs in the store never starts it.
+ * small ones take 45 ms, the one with the AI SDK 350 ms.
  */
 export async function bundle(programs: Record<string, string>): Promise<Map<string, string>> {
+  const outputFiles = await runEsbuild({
+    entryPoints: Object.fromEntries(
+      Object.entries(programs).map(([name, source]) => [name, join(SOURCES, `${source}.ts`)]),
+    ),
+    format: 'cjs',
+    absWorkingDir: SOURCES,
+    outdir: '/',
+  });
+  return new Map(outputFiles.map(({ path, text }) => [path.slice(1, -'.js'.length), text]));
+}
+
+/**
+ * Programs for this Node, each with all its imports in one file. esbuild runs as its own process and is
+ * loaded only here: where the programs are in the store, it never starts.
+ */
+export async function runEsbuild(options: BuildOptions): Promise<OutputFile[]> {
   const { build, stop } = await import('esbuild');
   underWay++;
   try {
     const { outputFiles } = await build({
-      entryPoints: Object.fromEntries(
-        Object.entries(programs).map(([name, source]) => [name, join(SOURCES, `${source}.ts`)]),
-      ),
       bundle: true,
       platform: 'node',
-      format: 'cjs',
       target: `node${process.versions.node}`,
       charset: 'utf8',
-      absWorkingDir: SOURCES,
       legalComments: 'none',
       logLevel: 'silent',
-      outdir: '/',
+      ...options,
       write: false,
     });
-    return new Map(outputFiles.map(({ path, text }) => [path.slice(1, -'.js'.length), text]));
+    return outputFiles;
   } finally {
     if (--underWay === 0) await stop();
   } // stopped, it would never answer another

@@ -39,8 +39,7 @@ export class GuestStore {
   readonly #folder: string;
   #isUsable = true;
 
-  constructor(folder: string) {
-    const key = sourcesKey();
+  constructor(folder: string, key = sourcesKey()) {
     this.#folder = join(folder, key);
     try {
       this.#open(folder, key);
@@ -61,12 +60,16 @@ export class GuestStore {
   }
 
   has(name: string): boolean {
-    return existsSync(join(this.#folder, name));
+    return existsSync(this.pathOf(name));
+  }
+
+  pathOf(name: string): string {
+    return join(this.#folder, name);
   }
 
   /** Copies a file or folder out of the store. */
   copy(name: string, to: string): void {
-    cpSync(join(this.#folder, name), to, { recursive: true });
+    cpSync(this.pathOf(name), to, { recursive: true });
   }
 
   keep(name: string, text: string): void {
@@ -80,7 +83,7 @@ export class GuestStore {
   #place(name: string, make: (part: string) => void): void {
     if (!this.#isUsable) return;
     const part = join(this.#folder, `${name}.${process.pid}.part`),
-      whole = join(this.#folder, name);
+      whole = this.pathOf(name);
     try {
       make(part);
       renameSync(part, whole);
