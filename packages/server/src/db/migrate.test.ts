@@ -219,6 +219,29 @@ test('0027: rows of Direct projects and of deleted apps are off the lists of all
   }
 });
 
+test('0028: messages have the sizes of their attachments', async () => {
+  await databaseThrough(27);
+  await client.query('set session_replication_role = replica');
+  const message = { org_id: 'org_1', thread_id: 'thr_1', role: 'user', content: 'Look.' };
+  const attachments = [
+    { mediaType: 'image/png', data: 'iVBORw==' },
+    { mediaType: 'text/plain', data: '' },
+  ];
+  await insert('messages', { ...message, id: 'msg_1', sequence: 1, attachments: JSON.stringify(attachments) });
+  await insert('messages', { ...message, id: 'msg_2', sequence: 2 });
+  await migrate(database.connection);
+  const { rows } = await client.query('select attachment_sizes as sizes from messages order by id');
+  expect(rows).toEqual([
+    {
+      sizes: [
+        { mediaType: 'image/png', byteSize: 4 },
+        { mediaType: 'text/plain', byteSize: 0 },
+      ],
+    },
+    { sizes: null },
+  ]);
+});
+
 const ALPHABET = '0123456789abcdefghjkmnpqrstvwxyz';
 /** An id's first ten characters are its milliseconds. */
 const timeOf = (id: string) =>

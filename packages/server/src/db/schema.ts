@@ -368,6 +368,8 @@ export interface MessagesTable {
   role: 'user' | 'assistant' | 'system';
   content: string;
   attachments: JsonOrNull<{ mediaType: string; data: string }[]>;
+  /** Of the attachments, in their order. */
+  attachment_sizes: JsonOrNull<{ mediaType: string; byteSize: number }[]>;
   sequence: number;
   client_message_id: string | null;
   steering: 'sent' | 'taken' | null;

@@ -6,7 +6,7 @@ import { newId } from '../ids.ts';
 import { scopeOf } from '../projects/index.ts';
 import { nextMessageSequence } from '../threads/index.ts';
 import type { LoadedThread } from '../threads/index.ts';
-import type { ShownMessage } from './schemas.ts';
+import type { MessageColumns } from './schemas.ts';
 import { assignRun, insertUserMessage, joinRun } from './store.ts';
 
 interface NewMessage {
@@ -28,7 +28,7 @@ export async function acceptMessage(
   tx: Tx,
   { thread, project }: LoadedThread,
   { content, clientMessageId, attachments, joins, startRun }: NewMessage,
-): Promise<{ message: ShownMessage; run: RunRow; thread: { latest_user_message_at: Date } }> {
+): Promise<{ message: MessageColumns; run: RunRow; thread: { latest_user_message_at: Date } }> {
   const id = newId('msg');
   const sequence = await nextMessageSequence(tx, thread.id);
   const saved = await insertUserMessage(tx, {
@@ -39,12 +39,12 @@ export async function acceptMessage(
     sequence,
     client_message_id: clientMessageId ?? null,
     attachments: attachments?.length ? json(attachments) : null,
+    attachment_sizes: attachments?.length ? json(attachments.map(sizeOf)) : null,
   });
   appendEvent(tx, { ...scopeOf(project), threadId: thread.id }, 'message.persisted', { id, role: 'user' });
   const run = joins ?? (await startRun(id));
-  const row = joins ? await joinRun(tx, id, joins.id) : await assignRun(tx, id, run.id);
+  const message = joins ? await joinRun(tx, id, joins.id) : await assignRun(tx, id, run.id);
   if (joins) tx.wake('control', thread.id);
-  const message = { ...row, attachment_sizes: attachments?.map(sizeOf) ?? null };
   return { message, run, thread: { latest_user_message_at: saved.created_at } };
 }
 

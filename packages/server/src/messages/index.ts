@@ -1,15 +1,7 @@
 export { acceptMessage } from './accept-message.ts';
 export { recordSystemMessage } from './record-system-message.ts';
-export {
-  attachmentSizes,
-  ClientMessageId,
-  Content,
-  Message,
-  MESSAGE_COLUMNS,
-  messageView,
-  ModelId,
-} from './schemas.ts';
-export type { ShownMessage } from './schemas.ts';
+export { ClientMessageId, Content, Message, MESSAGE_COLUMNS, messageView, ModelId } from './schemas.ts';
+export type { MessageColumns } from './schemas.ts';
 export {
   assignRun,
   insertReply,

@@ -2,7 +2,7 @@ import { page } from '../http/cursors.ts';
 import { read } from '../http/operation.ts';
 import { ListQuery, ORDER, Page } from '../http/schemas.ts';
 import { loadThread } from '../threads/index.ts';
-import { attachmentSizes, Message, MESSAGE_COLUMNS, messageView } from './schemas.ts';
+import { Message, MESSAGE_COLUMNS, messageView } from './schemas.ts';
 
 export const listMessages = read({
   name: 'messages.listMessages',
@@ -23,7 +23,7 @@ export const listMessages = read({
       (after, limit) => {
         const list = ctx.db
           .selectFrom('messages')
-          .select([...MESSAGE_COLUMNS, attachmentSizes.as('attachment_sizes')])
+          .select(MESSAGE_COLUMNS)
           .where('thread_id', '=', thread.id)
           .orderBy('sequence', order)
           .limit(limit);

@@ -2,7 +2,7 @@ import type { Context } from '../context.ts';
 import type { ProjectRow, RunRow, ThreadRow } from '../db/schema.ts';
 import type { Tx } from '../db/transaction.ts';
 import { acceptMessage } from '../messages/index.ts';
-import type { ShownMessage } from '../messages/index.ts';
+import type { MessageColumns } from '../messages/index.ts';
 import { requireWorker } from '../processes/index.ts';
 import { effectiveSettings } from '../settings/index.ts';
 import { startThread, writeThread } from '../threads/index.ts';
@@ -17,7 +17,7 @@ interface Input extends Omit<NewThread, 'spendLimitMicros'> {
 
 interface Begun {
   thread: ThreadRow;
-  first?: { message: ShownMessage; run: RunRow };
+  first?: { message: MessageColumns; run: RunRow };
 }
 
 /**

@@ -10,8 +10,8 @@ import type { Call } from '../http/operation.ts';
 import { Places } from '../http/places.ts';
 import { Body, Enum, Ok } from '../http/schemas.ts';
 import { spool } from '../http/spool.ts';
-import { attachmentSizes, Message, MESSAGE_COLUMNS, messageView } from '../messages/index.ts';
-import type { ShownMessage } from '../messages/index.ts';
+import { Message, MESSAGE_COLUMNS, messageView } from '../messages/index.ts';
+import type { MessageColumns } from '../messages/index.ts';
 import { oldestFirst, PullRequest, pullRequestView } from '../pull-requests/index.ts';
 import { Run, runView, Tool, toolView } from '../runs/index.ts';
 import { loadThread } from './policy.ts';
@@ -123,11 +123,11 @@ async function* markdownOf(db: Snapshot, threadId: string): Texts {
 const inLine = (text: string) => text.replace(/[\p{Cc}\u2028\u2029]+/gu, ' ').trim();
 
 const messagesOf = (db: Snapshot, threadId: string) =>
-  inPages<ShownMessage>(
+  inPages<MessageColumns>(
     db,
     'sequence',
     (last) => sql`
-      select ${sql.raw(MESSAGE_COLUMNS.join(', '))}, ${attachmentSizes} as attachment_sizes,
+      select ${sql.raw(MESSAGE_COLUMNS.join(', '))},
         octet_length(content) as bytes
       from messages
       where thread_id = ${threadId} and sequence > ${last?.sequence ?? 0}`,
