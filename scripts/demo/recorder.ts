@@ -20,9 +20,9 @@ export async function startRecorder(client: Client): Promise<Recorder> {
   const listeners = new Set<(event: HeadraceEvent) => void>();
   const abort = new AbortController();
   let app: string | null = null;
-  const items = client.events.stream({}, { signal: abort.signal });
-  // The first item says that it is connected: from here on nothing is missed.
-  await items.next();
+  // From here on nothing is missed.
+  const cursor = await client.events.head({});
+  const items = client.events.stream({}, { cursor, signal: abort.signal });
   const ended = (async () => {
     for await (const item of items) {
       if (item.kind !== 'event') continue;
