@@ -1,7 +1,7 @@
 /** Builds end as the test says; otherwise they are ready, with the source's files as their output. */
 import type { Build } from '../generated/types.ts';
 import { newestFirst, page, waitUntil } from './call.ts';
-import type { BuildScript, Call, Reply } from './call.ts';
+import type { Call, Reply } from './call.ts';
 import { Fault, notFound } from './fault.ts';
 import { checked, numberOf } from './input.ts';
 import { sha256 } from './sha256.ts';
@@ -10,7 +10,7 @@ import { sourceOf } from './sources.ts';
 import { tarGzip } from './tar.ts';
 import { threadOf } from './threads.ts';
 import { isOpen, requireFree } from './world.ts';
-import type { AppState, BuildState, Files, Place, World } from './world.ts';
+import type { AppState, BuildScript, BuildState, Files, Place, World } from './world.ts';
 
 const TIMEOUT_SECONDS = 600;
 

@@ -14,24 +14,6 @@ export interface Call {
   signal: AbortSignal | undefined;
 }
 
-/** What a command does. `files` is the draft: changes to it are the command's. */
-export type Shell = (
-  command: string,
-  files: Map<string, string>,
-) => ShellResult | undefined | Promise<ShellResult | undefined>;
-export interface ShellResult {
-  exitCode?: number;
-  output?: string;
-}
-
-export interface BuildScript {
-  /** A command that ends with another code than 0 fails the build. */
-  exitCode?: number;
-  log?: string;
-  /** The output folder's files; default: those of the source. */
-  files?: Record<string, string>;
-}
-
 /** The members beside `ok`, or the whole answer. */
 export type Reply = Record<string, unknown> | Response;
 

@@ -23,7 +23,7 @@ function linesOf(entry: Entry | undefined): string[] | null {
 
 /** The length of the longest common subsequence. */
 function commonLines(a: string[], b: string[]): number {
-  let row = new Array<number>(b.length + 1).fill(0);
+  let row = Array.from({ length: b.length + 1 }, () => 0);
   for (const line of a) {
     const next = [0];
     for (const [i, other] of b.entries())

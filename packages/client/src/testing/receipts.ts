@@ -3,13 +3,7 @@ import type { Operation } from '../generated/types.ts';
 import { page } from './call.ts';
 import type { Call, Reply } from './call.ts';
 import { Fault, invalid, notFound, settles } from './fault.ts';
-import type { World } from './world.ts';
-
-export interface Receipt {
-  /** Of the request. */
-  fingerprint: string;
-  operation: Operation;
-}
+import type { Receipt, World } from './world.ts';
 
 export interface Answer {
   status: number;

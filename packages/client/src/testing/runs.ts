@@ -3,10 +3,9 @@
  * not there: `sh` knows `echo`, `rm`, `true`, `false` and `exit`, and else asks the test's own `shell`.
  */
 import type { Message, Run, Tool } from '../generated/types.ts';
-import type { ShellResult } from './call.ts';
 import { sorted, textEntry, textOf, treeHash } from './files.ts';
 import { addSource } from './sources.ts';
-import type { Entry, Files, Place } from './world.ts';
+import type { Entry, Files, Place, ShellResult } from './world.ts';
 import { ACTOR, isOpen } from './world.ts';
 
 interface NewRun {

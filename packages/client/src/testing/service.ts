@@ -1,5 +1,5 @@
 /** An in-memory service that answers `fetch`: users' tests need no server, no network, no agent. */
-import type { BuildScript, Reply, Shell } from './call.ts';
+import type { Reply } from './call.ts';
 import { Fault, STATUS, invalid } from './fault.ts';
 import type { FaultCode } from './fault.ts';
 import { findRoute } from './routes.ts';
@@ -8,6 +8,7 @@ import { writeOnce } from './receipts.ts';
 import { textEntry } from './files.ts';
 import { addSource, moveHead, sourceOf } from './sources.ts';
 import { World } from './world.ts';
+import type { BuildScript, Shell } from './world.ts';
 
 export interface TestServiceOptions {
   /** Default `https://headrace.test`. Nothing listens there. */

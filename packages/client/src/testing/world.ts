@@ -7,15 +7,14 @@ import type {
   EventType,
   HeadRecord,
   Message,
+  Operation,
   Run,
   Source,
   Thread,
   Tool,
 } from '../generated/types.ts';
 import { Fault, busy, notFound } from './fault.ts';
-import type { BuildScript, Shell } from './call.ts';
 import { EventLog } from './log.ts';
-import type { Receipt } from './receipts.ts';
 
 export interface Entry {
   bytes: Uint8Array;
@@ -117,6 +116,31 @@ export class Work {
   #leave(): void {
     if (--this.#open === 0) for (const resolve of this.#idle.splice(0)) resolve();
   }
+}
+
+/** What a command does. `files` is the draft: changes to it are the command's. */
+export type Shell = (
+  command: string,
+  files: Map<string, string>,
+) => ShellResult | undefined | Promise<ShellResult | undefined>;
+export interface ShellResult {
+  exitCode?: number;
+  output?: string;
+}
+
+export interface BuildScript {
+  /** A command that ends with another code than 0 fails the build. */
+  exitCode?: number;
+  log?: string;
+  /** The output folder's files; default: those of the source. */
+  files?: Record<string, string>;
+}
+
+/** A settled write, by its key. */
+export interface Receipt {
+  /** Of the request. */
+  fingerprint: string;
+  operation: Operation;
 }
 
 /** What the test decides. */
