@@ -44,6 +44,8 @@ const LONG = [
   'packages/agent/src/headrace/wires.test.ts',
   'packages/server/src/approvals/approvals.test.ts',
   'packages/server/src/sync/effects.test.ts',
+  'checks/examples/examples.test.ts',
+  'checks/client/testing/scenario.test.ts',
   'packages/server/src/events/consistent-view.test.ts',
   'packages/server/src/applies/resolutions.test.ts',
   'packages/server/src/receipts/outside.test.ts',
