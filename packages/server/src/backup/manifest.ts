@@ -6,7 +6,7 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import Type from 'typebox';
 import type { Static } from 'typebox';
-import { Check } from 'typebox/value';
+import { compile } from '../http/validate.ts';
 
 export const FORMAT = 1;
 const NAME = '^[a-z][a-z0-9_]{0,62}$';
@@ -57,6 +57,7 @@ const Manifest = Type.Object({
     }),
   ),
 });
+const faultsOf = compile(Manifest, 'body');
 
 export const tableFile = (folder: string, table: string) => join(folder, 'tables', `${table}.copy.zst`);
 export const objectsFolder = (folder: string) => join(folder, 'objects');
@@ -73,6 +74,7 @@ export async function readManifest(folder: string): Promise<Manifest> {
   } catch {
     manifest = null;
   }
-  if (!Check(Manifest, manifest)) throw new Error(`${manifestFile(folder)} is not of this version's format`);
-  return manifest;
+  if (faultsOf(manifest).length > 0)
+    throw new Error(`${manifestFile(folder)} is not of this version's format`);
+  return manifest as Manifest;
 }

@@ -1,10 +1,11 @@
 /** A repair's report. It is read inside the sandbox, where no link leads out, and all of it is checked. */
 import Type from 'typebox';
-import { Value } from 'typebox/value';
+import type { Static } from 'typebox';
 import { RunnerError } from '@headrace/runner/client';
 import type { Context } from '../../context.ts';
 import { clean } from '../../db/clean-text.ts';
 import type { Repair, RunRow } from '../../db/schema.ts';
+import { compile } from '../../http/validate.ts';
 import type { Holder } from '../../runner/await-runner.ts';
 
 const SUMMARY = 4000;
@@ -14,11 +15,13 @@ const CHECK = 1000;
 const MAX_BYTES = 256 * 1024;
 const READ_MS = 10_000;
 
+type Report = Static<typeof Report>;
 const Report = Type.Object({
   status: Type.Union([Type.Literal('resolved'), Type.Literal('unresolved')]),
   summary: Type.String({ minLength: 1, maxLength: SUMMARY }),
   checks: Type.Array(Type.String({ maxLength: CHECK }), { maxItems: CHECKS }),
 });
+const faultsOf = compile(Report, 'body');
 
 interface ReadReport {
   report: Repair['report'];
@@ -63,13 +66,11 @@ function parseReport(text: string, path: string): ReadReport {
   } catch {
     return { report: null, fault: `${path} is not JSON.` };
   }
-  if (!Value.Check(Report, value))
+  if (faultsOf(value).length > 0)
     return {
       report: null,
       fault: `${path} has to be { status: resolved or unresolved, summary: 1 to ${SUMMARY} characters, checks: at most ${CHECKS} of at most ${CHECK} characters }.`,
     };
-  return {
-    report: { status: value.status, summary: clean(value.summary), checks: value.checks.map(clean) },
-    fault: null,
-  };
+  const { status, summary, checks } = value as Report;
+  return { report: { status, summary: clean(summary), checks: checks.map(clean) }, fault: null };
 }
