@@ -19,7 +19,7 @@ import type { Ask, Told } from '../lib/client-reader.ts';
 const RATE = 10_000;
 const ROUNDS = 20;
 const HOURS = 24;
-const RUNS_AN_HOUR = 30;
+const RUNS_AN_HOUR = 12;
 const TOOLS = 10;
 const DRAFTS = 20;
 /** What is loaded and compiled once is not growth. */
