@@ -6,13 +6,13 @@ import { comment, typeOf } from './types.ts';
 
 const APP = '/api/platform/v1/apps/{appId}';
 const THREAD = `${APP}/threads/{threadId}`;
-/** Ended work that `.done()` waits for, by the member of the answer that shows it. */
-const WAITED: Readonly<Record<string, string>> = {
-  run: 'Run',
-  apply: 'Apply',
-  build: 'Build',
-  preview: 'Preview',
-  execution: 'Execution',
+/** What `.done()` waits for, by the member of the answer that shows it. */
+const WAITED: Readonly<Record<string, readonly string[]>> = {
+  run: ['Run'],
+  apply: ['Apply'],
+  build: ['Build'],
+  preview: ['Preview'],
+  execution: ['Execution', 'ExecutionDetail'],
 };
 
 export interface Method {
@@ -194,7 +194,7 @@ function answerOf({ answer }: Operation): { column: string; type: string } {
     const list = names.find((name) => name !== 'nextCursor' && name !== 'hasMore')!;
     return { column: `[${list}`, type: `ListCall<${typeOf(members[list]!.items ?? {})}>` };
   }
-  const waited = names.find((name) => WAITED[name] !== undefined && typeOf(members[name]!) === WAITED[name]);
+  const waited = names.find((name) => WAITED[name]?.includes(typeOf(members[name]!)));
   const column = names.length === 1 ? names[0]! : names.length === 0 ? '-' : `*${waited ?? ''}`;
   const type =
     names.length === 1
@@ -202,5 +202,8 @@ function answerOf({ answer }: Operation): { column: string; type: string } {
       : names.length === 0
         ? 'void'
         : typeOf({ ...answer.schema, properties: members });
-  return { column, type: waited === undefined ? `Call<${type}>` : `WorkCall<${type}, ${WAITED[waited]!}>` };
+  return {
+    column,
+    type: waited === undefined ? `Call<${type}>` : `WorkCall<${type}, ${typeOf(members[waited]!)}>`,
+  };
 }

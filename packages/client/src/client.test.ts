@@ -138,6 +138,21 @@ describe('a call', () => {
     expect(server.seen).toHaveLength(0);
   });
 
+  test('that reads unfinished work can wait for its end', async () => {
+    const execution = { id: 'exe_1', automationId: 'aut_1', payload: null };
+    await using server = await loopback((response, _, number) =>
+      sendJson(response, 200, {
+        ok: true,
+        execution: { ...execution, status: number < 3 ? 'running' : 'completed' },
+      }),
+    );
+    const ended = await server.client.automations.execution('aut_1', 'exe_1').done();
+    expect([ended.status, ended.payload]).toEqual(['completed', null]);
+    const path = '/api/automations/aut_1/executions/exe_1';
+    const waiting = `${path}?waitSeconds=25`;
+    expect(server.seen.map(({ url }) => url)).toEqual([path, waiting, waiting]);
+  });
+
   test('ends when its signal does, also while it waits for another attempt', async () => {
     await using server = await loopback((response) =>
       sendJson(response, 503, refusal('unavailable'), { 'retry-after': '30' }),

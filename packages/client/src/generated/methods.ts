@@ -524,7 +524,7 @@ export interface AutomationsCalls {
     automationId: string,
     executionId: string,
     options?: { waitSeconds?: number } & CallOptions,
-  ): Call<ExecutionDetail>;
+  ): WorkCall<ExecutionDetail, ExecutionDetail>;
   /** Receive another system's hook. */
   receiveHook(
     automationId: string,
