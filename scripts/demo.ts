@@ -1,4 +1,4 @@
-/** `npm run demo`: starts Headrace and drives its main job over HTTP on examples/workshop. */
+/** `npm run demo`: starts Headrace and drives its main job by the client on examples/workshop. */
 import { rm } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
@@ -15,7 +15,7 @@ import type { Outcome } from './demo/story.ts';
 import { demoAutomation } from './demo/unattended.ts';
 
 const HELP = `npm run demo [-- options]
-Starts Headrace on a data folder of its own and drives its main job over HTTP: imports examples/workshop, lets two threads edit it at
+Starts Headrace on a data folder of its own and drives its main job by the client: imports examples/workshop, lets two threads edit it at
 once, previews and applies both drafts, settles a conflict, builds the head, checks the artifact, and replays every event. Then it
 makes a git repository, pushes the workshop to it, and merges the pull request of a thread. The checks of a second one fail: its
 review loop fixes it, and merges it once they are green. At last an error tracker calls a hook, and all of that happens by itself.
@@ -62,7 +62,7 @@ async function run(): Promise<Outcome & RepositoryOutcome> {
   let outcome: Outcome & RepositoryOutcome;
   try {
     const told = await tell({ client, output, recorder, folder: join(dataDir, 'artifacts') });
-    const story = { address, key, output, folder: join(dataDir, 'git') };
+    const story = { client, address, key, output, folder: join(dataDir, 'git') };
     const repository = await demoRepository(story);
     await demoReviewLoop(story, repository.repositoryId, repository.clone);
     await demoAutomation(story, repository.repositoryId, repository.clone);

@@ -20,11 +20,11 @@ export async function startRecorder(client: Client): Promise<Recorder> {
   const listeners = new Set<(event: HeadraceEvent) => void>();
   const abort = new AbortController();
   let app: string | null = null;
+  const { signal } = abort;
   // From here on nothing is missed.
   const cursor = await client.events.head({});
-  const items = client.events.stream({}, { cursor, signal: abort.signal });
   const ended = (async () => {
-    for await (const item of items) {
+    for await (const item of client.events.stream({}, { cursor, signal })) {
       if (item.kind !== 'event') continue;
       all.push(item.event);
       if (item.event.appId === app) for (const listener of listeners) listener(item.event);

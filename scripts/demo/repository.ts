@@ -1,17 +1,19 @@
 /**
  * The service as a team's git: a repository of the built-in provider is cloned and pushed to with git, a thread
- * works on a branch of it, and its pull request is merged. All of it over HTTP, with git of this machine.
+ * works on a branch of it, and its pull request is merged. All of it by the client, with git of this machine.
  */
 import { execFile } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { cp, mkdir, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
+import type { Client, PullRequest, Repository } from '@headrace/client';
 import type { Output } from './output.ts';
 import { EXAMPLES, must, RUN_LIMIT_MS, WORKSHOP } from './examples.ts';
 
 export interface Story {
+  client: Client;
+  /** git uses both of these. */
   address: string;
   key: string;
   output: Output;
@@ -30,32 +32,17 @@ const EDIT = join(EXAMPLES, 'edits', 'overdue-reminders.md');
 const GIT_LIMIT_MS = 60_000;
 
 export async function demoRepository(story: Story): Promise<RepositoryOutcome> {
-  const { output } = story;
+  const { client, output } = story;
   const clone = join(story.folder, 'clone');
   const repository = await makeRepository(story);
   await pushWorkshop(story, clone, repository.cloneUrl);
-  const thread = await changeInThread(story, repository.id);
-  const pull = await openPullRequest(story, thread.id);
+  const threadId = await changeInThread(story, repository.id);
+  const pull = await openPullRequest(story, threadId);
   await output.step('merge', async () => {
-    await call(
-      story,
-      'POST',
-      `/api/source-control/scm/repositories/${repository.id}/commits/${pull.headSha}/statuses`,
-      {
-        context: 'tests',
-        state: 'success',
-      },
-    );
-    const { pullRequest: merged } = await call(
-      story,
-      'POST',
-      `/api/threads/${thread.id}/pull-requests/${pull.id}/merge`,
-      {
-        method: 'merge',
-      },
-    );
+    await client.scm.createStatus(repository.id, pull.headSha, { context: 'tests', state: 'success' });
+    const merged = await client.thread(threadId).pullRequests.merge(pull.id, { method: 'merge' });
     must(merged.state === 'merged', `the pull request is merged (${merged.state})`);
-    return `status "tests" is green; merged as ${short(merged.mergeCommitSha)}`;
+    return `status "tests" is green; merged as ${short(merged.mergeCommitSha!)}`;
   });
   await output.step('git pull', async () => {
     await git(story, clone, 'pull', '--quiet', '--ff-only');
@@ -66,15 +53,13 @@ export async function demoRepository(story: Story): Promise<RepositoryOutcome> {
   return { repositoryId: repository.id, pullRequest: pull.url, clone };
 }
 
-async function makeRepository(story: Story): Promise<{ id: string; cloneUrl: string }> {
-  let made: { id: string; cloneUrl: string } | undefined;
-  await story.output.step('repository', async () => {
+async function makeRepository({ client, output }: Story): Promise<Repository> {
+  let made: Repository | undefined;
+  await output.step('repository', async () => {
     // A second demo goes on with the data of the first: the name has to be new.
     const name = `workshop-${randomUUID().slice(0, 8)}`;
-    made = (await call(story, 'POST', '/api/source-control/scm/repositories', { name })).repository;
-    await call(story, 'PATCH', `/api/source-control/scm/repositories/${made!.id}`, {
-      requiredChecks: ['tests'],
-    });
+    const { id } = await client.scm.createRepository({ name });
+    made = await client.scm.updateRepository(id, { requiredChecks: ['tests'] });
     return `${name}, empty; a merge needs the status "tests"`;
   });
   return made!;
@@ -95,69 +80,39 @@ async function pushWorkshop(story: Story, clone: string, cloneUrl: string): Prom
   });
 }
 
-async function changeInThread(story: Story, repositoryId: string): Promise<{ id: string }> {
-  let thread: { id: string } | undefined;
-  await story.output.step('thread', async () => {
-    const { project } = await call(story, 'POST', '/api/projects', { name: 'Workshop', repositoryId });
-    ({ thread } = await call(story, 'POST', '/api/threads', {
+/** Returns the thread's id. */
+async function changeInThread({ client, output }: Story, repositoryId: string): Promise<string> {
+  let threadId = '';
+  await output.step('thread', async () => {
+    const project = await client.projects.create({ name: 'Workshop', repositoryId });
+    const { thread } = await client.threads.createDirect({
       projectId: project.id,
       title: 'Overdue reminders',
-    }));
-    const content = await readFile(EDIT, 'utf8');
-    const { run } = await call(story, 'POST', `/api/threads/${thread!.id}/messages`, { content });
-    const ended = await untilEnded(story, `/api/threads/${thread!.id}/runs/${run.id}`);
+    });
+    threadId = thread.id;
+    const ended = await client
+      .thread(threadId)
+      .messages.send({ content: await readFile(EDIT, 'utf8') })
+      .done({ timeoutMs: RUN_LIMIT_MS });
     must(
       ended.status === 'completed',
       `the run completes (${ended.status}: ${ended.error?.message ?? 'no error'})`,
     );
-    return `on main: a run completed in ${((Date.parse(ended.finishedAt) - Date.parse(ended.startedAt)) / 1000).toFixed(1)} s`;
+    return `on main: a run completed in ${((Date.parse(ended.finishedAt!) - Date.parse(ended.startedAt!)) / 1000).toFixed(1)} s`;
   });
-  return thread!;
+  return threadId;
 }
 
-async function openPullRequest(
-  story: Story,
-  threadId: string,
-): Promise<{ id: string; headSha: string; url: string }> {
-  let pull: { id: string; headSha: string; url: string } | undefined;
-  await story.output.step('pull', async () => {
-    const { pullRequest } = await call(story, 'POST', `/api/threads/${threadId}/pull-requests`, {});
-    pull = pullRequest;
-    return `#${pullRequest.number} "${pullRequest.title}" from ${pullRequest.headRef} at ${short(pullRequest.headSha)}`;
+async function openPullRequest({ client, output }: Story, threadId: string): Promise<PullRequest> {
+  let pull: PullRequest | undefined;
+  await output.step('pull', async () => {
+    pull = await client.thread(threadId).pullRequests.create({});
+    return `#${pull.number} "${pull.title}" from ${pull.headRef} at ${short(pull.headSha)}`;
   });
   return pull!;
 }
 
 export const short = (commit: string): string => commit.slice(0, 7);
-
-// Answers are read by name; a wrong one fails the demo.
-// oxlint-disable-next-line typescript/no-explicit-any
-export type Answer = Record<string, any>;
-
-/** One call; throws what the service says against it. */
-export async function call(
-  { address, key }: Story,
-  method: string,
-  path: string,
-  body?: object,
-): Promise<Answer> {
-  const response = await fetch(address + path, {
-    method,
-    headers: { 'x-api-key': key, 'content-type': 'application/json', 'idempotency-key': randomUUID() },
-    ...(body && { body: JSON.stringify(body) }),
-  });
-  const answer = (await response.json()) as Answer;
-  must(response.ok, `${method} ${path} is done (${response.status} ${answer['error']?.message ?? ''})`);
-  return answer;
-}
-
-async function untilEnded(story: Story, path: string): Promise<Answer> {
-  for (const deadline = Date.now() + RUN_LIMIT_MS; Date.now() < deadline; await sleep(200)) {
-    const { run } = await call(story, 'GET', path);
-    if (run.finishedAt) return run;
-  }
-  throw new Error('The run did not end in time.');
-}
 
 /** git with the service's key in its environment: not in an address, not on a command line. */
 export async function git({ address, key }: Story, cwd: string, ...args: string[]): Promise<string> {

@@ -2,11 +2,11 @@
 import { execFile } from 'node:child_process';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
+import type { Client, PullRequest } from '@headrace/client';
 import { must, RUN_LIMIT_MS } from './examples.ts';
-import { call, git, short } from './repository.ts';
-import type { Answer, Story } from './repository.ts';
+import { git, short } from './repository.ts';
+import type { Story } from './repository.ts';
 
 const PATH = 'shared/fines.js';
 const RIGHT = 'Math.min(LATE_FINE_CAP_CENTS, days * CENTS_PER_LATE_DAY)';
@@ -17,75 +17,73 @@ const TESTS = 'tests/shared-lending.test.js';
 /** The instructions of each pass. The built-in agent executes exactly the block. */
 const INSTRUCTIONS = `Make the tests pass.\n\n\`\`\`sh\nsed -i 's/return ${WRONG.replace('*', '\\*')}/return ${RIGHT}/' ${PATH}\n\`\`\`\n`;
 const CI_LIMIT_MS = 60_000;
+const WAIT_SECONDS = 20;
 
-interface Loop {
+interface Repository {
   story: Story;
   repositoryId: string;
   clone: string;
-  path: string;
-  taskPath: string;
 }
 
 export async function demoReviewLoop(story: Story, repositoryId: string, clone: string): Promise<void> {
-  const loop = { story, repositoryId, clone, ...(await openPull(story, repositoryId, clone)) };
-  let pull = (await call(story, 'GET', loop.path))['pullRequest'];
-  await story.output.step('red', async () => {
-    const said = await runTests(loop, pull);
-    must(said !== null, 'the tests fail');
-    pull = await until(loop, (now) => now['headSha'] !== pull.headSha);
-    const run = `${pull.reviewLoop.passCount} pass of the loop`;
-    return `"tests" fails: ${said}; ${run} pushed ${short(pull.headSha)}`;
+  const { client, output } = story;
+  const repository = { story, repositoryId, clone };
+  const { pull, taskId } = await openPull(repository);
+  let fixed = pull;
+  await output.step('red', async () => {
+    const failure = await runTests(repository, pull);
+    must(failure !== null, 'the tests fail');
+    fixed = await until(client, pull, ({ headSha }) => headSha !== pull.headSha);
+    const run = `${fixed.reviewLoop?.passCount} pass of the loop`;
+    return `"tests" fails: ${failure}; ${run} pushed ${short(fixed.headSha)}`;
   });
-  await story.output.step('green', async () => {
-    must((await runTests(loop, pull)) === null, 'the tests pass now');
-    const merged = await until(loop, (now) => now['state'] === 'merged');
-    const { task } = await call(story, 'GET', loop.taskPath);
+  await output.step('green', async () => {
+    must((await runTests(repository, fixed)) === null, 'the tests pass now');
+    const merged = await until(client, fixed, ({ state }) => state === 'merged');
+    const task = await client.tasks.get(taskId);
     must(task.status === 'done', `the task is done (${task.status})`);
-    return `"tests" is green; merged automatically as ${short(merged['mergeCommitSha'])}; the task is done`;
+    return `"tests" is green; merged automatically as ${short(merged.mergeCommitSha!)}; the task is done`;
   });
 }
 
-/** Opens the pull request. Returns its path and the path of its task. */
-async function openPull(
-  story: Story,
-  repositoryId: string,
-  clone: string,
-): Promise<Pick<Loop, 'path' | 'taskPath'>> {
-  let path = '';
-  let taskPath = '';
-  await story.output.step('loop', async () => {
-    const { project } = await call(story, 'POST', '/api/projects', {
-      name: 'Workshop, reviewed',
-      repositoryId,
-    });
-    await call(story, 'PATCH', `/api/projects/${project.id}/settings`, {
+async function openPull({
+  story: { client, output },
+  repositoryId,
+  clone,
+}: Repository): Promise<{ pull: PullRequest; taskId: string }> {
+  let pull: PullRequest | undefined;
+  let taskId = '';
+  await output.step('loop', async () => {
+    const { id: projectId } = await client.projects.create({ name: 'Workshop, reviewed', repositoryId });
+    await client.project(projectId).settings.update({
       reviewLoop: { enabled: true, autoMerge: true, instructions: INSTRUCTIONS },
     });
-    const { task } = await call(story, 'POST', '/api/tasks', { projectId: project.id, title: TITLE });
-    const { thread } = await call(story, 'POST', '/api/threads', {
-      projectId: project.id,
-      title: TITLE,
-      taskId: task.id,
-    });
-    taskPath = `/api/tasks/${task.id}`;
-    const at = `/api/threads/${thread.id}`;
-    const ready = await ended(async () => (await call(story, 'GET', at))['thread'].latestSourceId);
+    const task = await client.tasks.create({ projectId, title: TITLE });
+    taskId = task.id;
+    const { thread } = await client.threads.createDirect({ projectId, title: TITLE, taskId });
     const content = await readFile(join(clone, PATH), 'utf8');
-    await call(story, 'POST', `${at}/edits`, {
-      expectedSourceId: ready,
+    await client.thread(thread.id).edits.create({
+      expectedSourceId: await sourceOf(client, thread.id),
       changes: [{ path: PATH, content: content.replace(RIGHT, WRONG) }],
     });
-    const { pullRequest } = await call(story, 'POST', `${at}/pull-requests`, {});
-    path = `${at}/pull-requests/${pullRequest.id}`;
-    return `task ${task.identifier}, #${pullRequest.number} "${pullRequest.title}": its review loop may merge it`;
+    pull = await client.thread(thread.id).pullRequests.create({});
+    return `task ${task.identifier}, #${pull.number} "${pull.title}": its review loop may merge it`;
   });
-  return { path, taskPath };
+  return { pull: pull!, taskId };
+}
+
+/** The source that the thread has once its branch is fetched. */
+async function sourceOf(client: Client, threadId: string): Promise<string> {
+  const signal = AbortSignal.timeout(RUN_LIMIT_MS);
+  for await (const item of client.thread(threadId).follow({ keepOpen: true, signal }))
+    if (item.kind === 'thread' && item.thread.latestSourceId) return item.thread.latestSourceId;
+  throw new Error('The thread was deleted.');
 }
 
 /** The team's CI: tests the commit and reports its status. Returns the failure, or null. */
 export async function runTests(
-  { story, repositoryId, clone }: Pick<Loop, 'story' | 'repositoryId' | 'clone'>,
-  { headSha, headRef }: Answer,
+  { story, repositoryId, clone }: Repository,
+  { headSha, headRef }: PullRequest,
 ): Promise<string | null> {
   await git(story, clone, 'fetch', '--quiet', 'origin', headRef);
   await git(story, clone, 'checkout', '--quiet', '--detach', headSha);
@@ -96,31 +94,30 @@ export async function runTests(
     () => null,
     ({ stdout }: { stdout: string }) => stdout,
   );
-  await call(
-    story,
-    'POST',
-    `/api/source-control/scm/repositories/${repositoryId}/commits/${headSha}/statuses`,
-    {
-      context: 'tests',
-      state: log === null ? 'success' : 'failure',
-      ...(log === null ? {} : { log: log.slice(-60_000) }),
-    },
-  );
+  await story.client.scm.createStatus(repositoryId, headSha, {
+    context: 'tests',
+    state: log === null ? 'success' : 'failure',
+    ...(log === null ? {} : { log: log.slice(-60_000) }),
+  });
   return log && (/^\s*not ok \d+ - (.*)$|✖ (.*?) \(/m.exec(log)?.slice(1).find(Boolean) ?? 'a test');
 }
 
-const until = ({ story, path }: Loop, is: (pull: Answer) => boolean): Promise<Answer> =>
-  ended(async () => {
-    const { pullRequest } = await call(story, 'GET', path);
-    const { status, blockedReason, lastErrorMessage } = pullRequest.reviewLoop;
-    must(!['blocked', 'error'].includes(status), `the loop continues (${blockedReason ?? lastErrorMessage})`);
-    return is(pullRequest) ? pullRequest : null;
-  });
-
-async function ended<T>(look: () => Promise<T | null>): Promise<T> {
-  for (const deadline = Date.now() + RUN_LIMIT_MS; Date.now() < deadline; await sleep(200)) {
-    const found = await look();
-    if (found !== null) return found;
+/** The pull request once it is so; its review loop has to go on until then. */
+async function until(
+  client: Client,
+  { id, threadId }: PullRequest,
+  isSo: (pull: PullRequest) => boolean,
+): Promise<PullRequest> {
+  const { pullRequests } = client.thread(threadId);
+  let pull = await pullRequests.get(id);
+  for (const deadline = Date.now() + RUN_LIMIT_MS; Date.now() < deadline;) {
+    const { status, blockedReason, lastErrorMessage } = pull.reviewLoop!;
+    must(
+      status !== 'blocked' && status !== 'error',
+      `the loop continues (${blockedReason ?? lastErrorMessage})`,
+    );
+    if (isSo(pull)) return pull;
+    pull = await pullRequests.get(id, { afterVersion: pull.version, waitSeconds: WAIT_SECONDS });
   }
-  throw new Error('It did not end in time.');
+  throw new Error('The review loop did not get there in time.');
 }

@@ -1,5 +1,5 @@
 /**
- * The main job, step by step, over HTTP alone: import, two threads at once, merges with a conflict, build,
+ * The main job, step by step, by the client alone: import, two threads at once, merges with a conflict, build,
  * download, replay.
  */
 import { readFile } from 'node:fs/promises';
@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { pullArtifact, push } from '@headrace/client/node';
 import type { ApplyPreview, Client, HeadraceEvent, Run } from '@headrace/client';
 import { EXAMPLES, must, RUN_LIMIT_MS, WORKSHOP } from './examples.ts';
-import { follow } from './follow.ts';
+import { show } from './follow.ts';
 import type { Output } from './output.ts';
 import type { Recorder } from './recorder.ts';
 
@@ -89,12 +89,15 @@ async function editAtOnce({ client, output }: Story, appId: string): Promise<Dra
     drafts = await Promise.all(
       EDITS.map(async ({ name, title, file }) => {
         const { thread } = await client.threads.create(appId, { title });
-        const stop = follow(client, output, appId, thread.id, name);
         const content = await readFile(join(EXAMPLES, 'edits', file), 'utf8');
-        const ended = await client.messages
-          .send(appId, thread.id, { content })
-          .done({ timeoutMs: RUN_LIMIT_MS })
-          .finally(stop);
+        const sent = client.messages.send(appId, thread.id, { content });
+        // The thread has something to do from here on.
+        await sent;
+        const signal = AbortSignal.timeout(RUN_LIMIT_MS);
+        const [ended] = await Promise.all([
+          sent.done({ timeoutMs: RUN_LIMIT_MS }),
+          show(output, name, client.threads.follow(appId, thread.id, { signal })),
+        ]);
         must(
           ended.status === 'completed',
           `the run of "${title}" completes (${ended.status}: ${ended.error?.message ?? 'no error'})`,

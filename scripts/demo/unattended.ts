@@ -6,10 +6,12 @@ import { createHmac } from 'node:crypto';
 import { createServer } from 'node:http';
 import type { Server } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { Webhook } from 'standardwebhooks';
+import type { Execution, PullRequest } from '@headrace/client';
+import { verifyWebhook } from '@headrace/client/webhooks';
+import type { WebhookEvent } from '@headrace/client/webhooks';
 import { must, RUN_LIMIT_MS } from './examples.ts';
-import { call, short } from './repository.ts';
-import type { Answer, Story } from './repository.ts';
+import { short } from './repository.ts';
+import type { Story } from './repository.ts';
 import { runTests } from './review-loop.ts';
 
 const PATH = 'shared/fines.js';
@@ -39,35 +41,25 @@ interface Team {
 }
 
 export async function demoAutomation(story: Story, repositoryId: string, clone: string): Promise<void> {
-  const { output } = story;
-  const { project } = await call(story, 'POST', '/api/projects', {
-    name: 'Workshop, unattended',
-    repositoryId,
-  });
-  await call(story, 'PATCH', `/api/projects/${project.id}/settings`, {
+  const { client, output } = story;
+  const project = await client.projects.create({ name: 'Workshop, unattended', repositoryId });
+  await client.project(project.id).settings.update({
     reviewLoop: { enabled: true, autoMerge: true, instructions: INSTRUCTIONS },
   });
   const ci = await startCi({ story, repositoryId, clone, projectId: project.id });
   try {
-    let execution: Answer = {};
+    let execution: Execution | undefined;
     await output.step('hook', async () => {
       execution = await callHook(story, project.id);
       return `the error tracker reports ${ISSUE.shortId}, "${ISSUE.title}"`;
     });
     await output.step('unattended', async () => {
       const merged = await ci.merged;
-      const { thread } = await call(story, 'GET', `/api/threads/${merged['threadId']}`);
+      const thread = await client.thread(merged.threadId).get();
       must(thread.createdByAutomation, 'the automation made the thread');
-      must(thread.errorTrackerIssue.shortId === ISSUE.shortId, 'the thread names the issue');
-      const ended = await call(
-        story,
-        'GET',
-        `/api/automations/${execution['automationId']}/executions/${execution['id']}?waitSeconds=20`,
-      );
-      must(
-        ended['execution'].status === 'completed',
-        `the execution is completed (${ended['execution'].status})`,
-      );
+      must(thread.errorTrackerIssue?.['shortId'] === ISSUE.shortId, 'the thread names the issue');
+      const { status } = await client.automations.execution(execution!.automationId, execution!.id).done();
+      must(status === 'completed', `the execution is completed (${status})`);
       return `thread, pull request, red, fix, green, merged, without a person; ${ci.received()} webhooks`;
     });
   } finally {
@@ -76,8 +68,8 @@ export async function demoAutomation(story: Story, repositoryId: string, clone: 
 }
 
 /** Creates an automation and calls its hook with a signature, as the error tracker does. Returns the execution. */
-async function callHook(story: Story, projectId: string): Promise<Answer> {
-  const { automation, secret } = await call(story, 'POST', '/api/automations', {
+async function callHook({ client, address }: Story, projectId: string): Promise<Execution> {
+  const { automation, secret } = await client.automations.create({
     name: 'Fix what the error tracker reports',
     projectId,
     prompt: PROMPT,
@@ -85,25 +77,23 @@ async function callHook(story: Story, projectId: string): Promise<Answer> {
     pullRequest: 'open',
   });
   const body = JSON.stringify({ action: 'created', data: { issue: ISSUE } });
-  const response = await fetch(`${story.address}${new URL(automation.hookUrl).pathname}`, {
+  // The error tracker has no client of Headrace.
+  const response = await fetch(`${address}${new URL(automation.hookUrl!).pathname}`, {
     method: 'POST',
     headers: {
       'content-type': 'application/json',
-      'sentry-hook-signature': createHmac('sha256', secret).update(body).digest('hex'),
+      'sentry-hook-signature': createHmac('sha256', secret!).update(body).digest('hex'),
     },
     body,
   });
-  const answer = (await response.json()) as Answer;
-  must(
-    response.status === 202,
-    `the hook is accepted (${response.status} ${answer['error']?.message ?? ''})`,
-  );
-  return { ...answer['execution'], automationId: automation.id };
+  const answer = (await response.json()) as { execution: Execution; error?: { message: string } };
+  must(response.status === 202, `the hook is accepted (${response.status} ${answer.error?.message ?? ''})`);
+  return answer.execution;
 }
 
 interface Ci {
   /** Resolves with the pull request when a webhook reports its merge. */
-  merged: Promise<Answer>;
+  merged: Promise<PullRequest>;
   /** The number of webhooks with a valid signature; an invalid one fails the demo. */
   received(): number;
   stop(): Promise<void>;
@@ -112,22 +102,18 @@ interface Ci {
 /** The team's CI: it receives each change of a pull request, and tests each new head. */
 async function startCi(team: Team): Promise<Ci> {
   const { story, projectId } = team;
-  const { output } = story;
-  const { promise: merged, resolve, reject } = Promise.withResolvers<Answer>();
+  const { client, output } = story;
+  const { promise: merged, resolve, reject } = Promise.withResolvers<PullRequest>();
   merged.catch(() => {});
   const tested = new Set<string>();
   let received = 0;
   let turn = Promise.resolve();
-  let verifier: Webhook;
-  async function look(event: Answer): Promise<void> {
-    const { pullRequest: pull } = await call(
-      story,
-      'GET',
-      `/api/threads/${event['threadId']}/pull-requests/${event['data'].id}`,
-    );
+  let secret = '';
+  async function look({ threadId, data }: WebhookEvent): Promise<void> {
+    const pull = await client.thread(threadId!).pullRequests.get(data.id);
     if (pull.state === 'merged') {
-      output.detail('webhook', `#${pull.number} is merged as ${short(pull.mergeCommitSha)}`);
-      return resolve({ ...pull, threadId: event['threadId'] });
+      output.detail('webhook', `#${pull.number} is merged as ${short(pull.mergeCommitSha!)}`);
+      return resolve(pull);
     }
     if (tested.has(pull.headSha)) return;
     tested.add(pull.headSha);
@@ -139,10 +125,7 @@ async function startCi(team: Team): Promise<Ci> {
     const parts: Buffer[] = [];
     for await (const part of request) parts.push(part as Buffer);
     try {
-      const event = verifier.verify(
-        Buffer.concat(parts),
-        request.headers as Record<string, string>,
-      ) as Answer;
+      const event = await verifyWebhook(secret, request.headers, Buffer.concat(parts));
       response.writeHead(204).end();
       received++;
       turn = turn.then(() => look(event)).catch(reject);
@@ -151,12 +134,12 @@ async function startCi(team: Team): Promise<Ci> {
       reject(error);
     }
   });
-  const { subscription, secret } = await call(story, 'POST', '/api/webhooks', {
+  const { subscription, ...created } = await client.webhooks.create({
     url: `http://127.0.0.1:${await listen(server)}/ci`,
     types: ['pull_request.*'],
     projectId,
   });
-  verifier = new Webhook(secret);
+  secret = created.secret!;
   const late = sleep(RUN_LIMIT_MS, null, { ref: false }).then(() =>
     reject(new Error('No webhook reported a merge in time.')),
   );
@@ -165,7 +148,7 @@ async function startCi(team: Team): Promise<Ci> {
     merged,
     received: () => received,
     async stop() {
-      await call(story, 'DELETE', `/api/webhooks/${subscription.id}`);
+      await client.webhooks.delete(subscription.id);
       server.close();
       server.closeAllConnections();
     },
