@@ -1,8 +1,10 @@
 /**
- * Applies, from the first draft to a repaired conflict. Nothing but fetch; Node 20 or newer.
+ * Applies, from the first draft to a repaired conflict, by `@headrace/client`.
  *
- *     npm start                                     # in one terminal; prints the address and, at the first start, the key
- *     HEADRACE_KEY=hrk_… node examples/applies.mjs  # in another; HEADRACE_URL where it is not http://127.0.0.1:4400
+ *     npm start                                                      # in one terminal; prints the address and, at the first start, the key
+ *     HEADRACE_KEY=hrk_… node_modules/.bin/node examples/applies.mjs # in another; HEADRACE_URL where it is not http://127.0.0.1:4400
+ *
+ * In a project of your own it runs with Node 20 or newer: `npm run client:pack` makes the tarball that you install there.
  *
  * Makes an app and prints what happens to it:
  *
@@ -12,64 +14,21 @@
  *     4. in agent mode a repair run resolves the next conflict: refused at first, then applied
  *     5. the history tells which draft of whom made each head
  */
-import { randomUUID } from 'node:crypto';
-import { setTimeout as pause } from 'node:timers/promises';
+import { createClient, isCode } from '@headrace/client';
 
-const BASE = process.env.HEADRACE_URL ?? 'http://127.0.0.1:4400';
-const KEY = process.env.HEADRACE_KEY;
-const API = '/api/platform/v1';
+const { HEADRACE_URL = 'http://127.0.0.1:4400', HEADRACE_KEY } = process.env;
+if (!HEADRACE_KEY) {
+  console.error('Set HEADRACE_KEY to a service key that has project:create, project:read, project:update and thread:create, thread:read, thread:update.');
+  process.exit(2);
+}
+const headrace = createClient({ baseUrl: HEADRACE_URL, key: HEADRACE_KEY });
 
-/** Of one call, its answer included; a long poll takes 30 s by itself. */
-const CALL_MS = 45_000;
-const TRIES = 6;
-/** Repairs have 15 minutes in all, and the applies before it their turn. */
-const APPLY_MS = 20 * 60_000;
 const ROUNDS = 5;
 
-class ApiError extends Error {
-  constructor(status, { code, message, fields = [] }, retryAfter) {
-    super([message, ...fields.map((field) => `${field.path}: ${field.message}`)].join('\n'));
-    Object.assign(this, { status, code, retryAfter });
-  }
-}
-
-async function call(method, path, body, key) {
-  const response = await fetch(BASE + API + path, {
-    method, body: body && JSON.stringify(body), signal: AbortSignal.timeout(CALL_MS), headers: { 'X-Api-Key': KEY, ...(body && { 'Content-Type': 'application/json' }), ...(key && { 'Idempotency-Key': key }) },
-  });
-  const answer = await response.json().catch(() => ({}));
-  if (!response.ok) throw new ApiError(response.status, answer.error ?? { code: 'unknown', message: response.statusText }, Number(response.headers.get('retry-after')));
-  return answer;
-}
-const read = (path) => call('GET', path);
-
-/** Nobody knows whether it was done: no answer, too many requests, a part that is away, or the same call still at work. */
-const isUncertain = (error) => !(error instanceof ApiError) || error.status === 429 || error.status >= 500 || error.code === 'request_in_progress';
-
-/** A write that may be sent again and again: the key and the body stay the same, so it is done once. */
-async function write(method, path, body, key = randomUUID()) {
-  for (let tries = 1; ; tries++) {
-    try {
-      return await call(method, path, body, key);
-    } catch (error) {
-      if (!isUncertain(error) || tries === TRIES) throw error;
-      await pause(error.retryAfter ? error.retryAfter * 1_000 : 200 * 2 ** tries * (0.5 + Math.random()));
-    }
-  }
-}
-
 /** Queues a draft and waits for the end of its apply, whatever that is. */
-async function applyDraft({ app, thread, source }, decision = {}) {
-  const operation = randomUUID();
-  const { apply } = await write('POST', `/apps/${app}/threads/${thread}/apply`, { expectedSourceId: source, clientOperationId: operation, ...decision }, operation);
-  for (const until = Date.now() + APPLY_MS; Date.now() < until;) {
-    const now = (await read(`/apps/${app}/applies/${apply.id}?waitSeconds=30`)).apply;
-    if (now.status !== 'queued') return now;
-  }
-  throw new Error('The apply is queued still.');
-}
+const applyDraft = ({ thread, source }, decision = {}) => thread.applies.create({ expectedSourceId: source, ...decision }).done();
 
-const previewOf = async ({ app, thread, source }, decision = {}) => (await call('POST', `/apps/${app}/threads/${thread}/apply/preview`, { expectedSourceId: source, ...decision })).preview;
+const previewOf = ({ thread, source }) => thread.applies.preview({ expectedSourceId: source });
 
 /** Has somebody decide on each conflict, and again as often as the head has moved before the decision arrived. */
 async function resolve(draft, choose) {
@@ -80,7 +39,7 @@ async function resolve(draft, choose) {
       const apply = await applyDraft(draft, { conflictResolution: 'manual', expectedHeadSourceId: headSourceId, resolutions });
       if (!apply.error?.startsWith('stale_head:')) return apply;
     } catch (error) {
-      if (error.code !== 'stale_head') throw error;
+      if (!isCode(error, 'stale_head')) throw error;
     }
     console.log('  stale_head: the head has moved, so this decision is void; look again');
   }
@@ -100,22 +59,29 @@ const showApply = (name, { status, conflicts, error, repairs }) => {
   console.log(`  ${[name, status, ...conflicts, error].filter(Boolean).join(' ')}`);
 };
 
+const filesOf = (files) => Object.entries(files).map(([path, content]) => ({ path, content }));
+
 async function newApp(files) {
-  const app = (await write('POST', '/apps', { name: 'Café' })).app.id;
-  const { source } = await write('POST', `/apps/${app}/sources`, { files: Object.entries(files).map(([path, content]) => ({ path, content })) });
-  await write('POST', `/apps/${app}/source-head/initialize`, { sourceId: source.id });
+  const { id } = await headrace.apps.create({ name: 'Café' });
+  const app = headrace.app(id);
+  const { source } = await app.sources.import({ files: filesOf(files) });
+  await app.head.initialize({ sourceId: source.id });
+  console.log(`app ${id}`);
   return app;
 }
 
 /** A draft is what a thread has made of the head that it started from. Here nobody but this program works in it. */
 async function newDraft(app, title, files) {
-  const { thread } = await write('POST', `/apps/${app}/threads`, { title });
-  const changes = Object.entries(files).map(([path, content]) => ({ path, content }));
-  const { source } = await write('POST', `/apps/${app}/threads/${thread.id}/edits`, { expectedSourceId: thread.latestSourceId, changes });
-  return { app, thread: thread.id, source: source.id };
+  const { thread: { id, latestSourceId } } = await app.threads.create({ title });
+  const thread = app.thread(id);
+  const source = await thread.edits.create({ expectedSourceId: latestSourceId, changes: filesOf(files) });
+  return { thread, source: source.id };
 }
 
-const fileAt = async (app, path) => (await read(`/apps/${app}/sources/${(await read(`/apps/${app}/source-head`)).head.sourceId}/file?path=${encodeURIComponent(path)}`)).file.content;
+async function fileAt(app, path) {
+  const { sourceId } = await app.head.get();
+  return (await app.sources.file(sourceId, { path })).content;
+}
 const prices = (coffee) => `tea 2.00\ncoffee ${coffee}\n`;
 
 /** What the agent `scripted` does at each repair: both lists, sorted. It tells of the change beside the conflict only when it was refused for that. */
@@ -130,7 +96,6 @@ printf '{"status": "resolved", "summary": "%s", "checks": ["no topping is lost"]
 
 async function main() {
   const app = await newApp({ 'prices.txt': prices('3.00'), 'toppings.txt': 'cocoa\n', 'CHANGELOG.md': 'Opened.\n' });
-  console.log(`app ${app}`);
 
   console.log('two drafts change the price of coffee');
   const [dearer, dearest] = [await newDraft(app, 'Dearer', { 'prices.txt': prices('3.20') }), await newDraft(app, 'Dearest', { 'prices.txt': prices('3.50'), 'menu.txt': 'Coffee, tea.\n' })];
@@ -153,23 +118,18 @@ async function main() {
   console.log(`  the head has ${JSON.stringify(await fileAt(app, 'prices.txt'))}`);
 
   console.log('two drafts add a topping; an agent puts them together');
-  await write('PATCH', `/apps/${app}`, { metadata: { 'headrace.repairScript': REPAIR } });
+  await app.update({ metadata: { 'headrace.repairScript': REPAIR } });
   const [milk, cinnamon] = [await newDraft(app, 'Milk', { 'toppings.txt': 'cocoa\noat milk\n' }), await newDraft(app, 'Cinnamon', { 'toppings.txt': 'cocoa\ncinnamon\n' })];
   showApply('Milk', await applyDraft(milk));
   showApply('Cinnamon', await applyDraft(cinnamon));
   console.log(`  the head has ${JSON.stringify(await fileAt(app, 'toppings.txt'))}`);
 
   console.log('whose work is in the head');
-  for (const { revision, applyId } of (await read(`/apps/${app}/source-head/history`)).heads) {
+  for await (const { revision, applyId } of app.head.history()) {
     if (applyId === null) { console.log(`  ${revision} the first source`); continue; }
-    const { apply } = await read(`/apps/${app}/applies/${applyId}`);
-    const { thread } = await read(`/apps/${app}/threads/${apply.threadId}`);
-    console.log(`  ${revision} ${thread.title}, by ${apply.createdByUserId}`);
+    const { threadId, createdByUserId } = await app.applies.get(applyId);
+    console.log(`  ${revision} ${(await app.thread(threadId).get()).title}, by ${createdByUserId}`);
   }
 }
 
-if (!KEY) {
-  console.error('Set HEADRACE_KEY to a service key that has project:create, project:read, project:update and thread:create, thread:read, thread:update.');
-  process.exit(2);
-}
 await main();

@@ -1,9 +1,9 @@
 /**
  * Receives webhooks: verifies each one, keeps each event once, and answers before it works on them.
  *
- *     npm install @headrace/client
- *     WEBHOOK_SECRET=whsec_… PORT=8080 node examples/webhook-receiver.ts   # Node 24 or newer
+ *     WEBHOOK_SECRET=whsec_… PORT=8080 node_modules/.bin/node examples/webhook-receiver.ts
  *
+ * In a project of your own it runs with Node 24 or newer: `npm run client:pack` makes the tarball that you install there.
  * INBOX is its SQLite file. With HEADRACE_KEY (and HEADRACE_URL, default http://127.0.0.1:4400) it also reads missed
  * events from the log: at the start, and every hour. The guide to webhooks explains it.
  */
