@@ -73,6 +73,16 @@ export interface TestService {
 const ROOT = '/api/platform/v1';
 const RATE_LIMIT = 600;
 
+/**
+ * A service in memory: apps, sources, the head, threads with the agent `scripted`, applies, builds, events, receipts.
+ *
+ *     const service = createTestService();
+ *     const headrace = createClient({ baseUrl: service.url, key: service.key, fetch: service.fetch });
+ *
+ * It answers as the service does, with these simplifications: files are merged as a whole, so that a file which both
+ * sides changed is a conflict; a build runs nothing; `sh` blocks know `echo`, `rm`, `true`, `false` and `exit`, and
+ * `patch` blocks fail. What it does not know is 501 `not_configured`.
+ */
 export function createTestService(options: TestServiceOptions = {}): TestService {
   const service = new Service(options);
   const { world } = service;
