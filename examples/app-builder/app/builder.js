@@ -11,6 +11,10 @@ async function answerOf(response) {
   return answer;
 }
 
+function requireApplied({ status, conflicts, error }) {
+  if (status !== 'applied') throw new Error(error ?? `In conflict with the current version: ${conflicts.join(', ')}`);
+}
+
 /** The items of a thread, as they come. */
 async function* follow(threadId, signal) {
   const response = await fetch(`/api/follow?thread=${threadId}`, { signal });
@@ -78,13 +82,12 @@ export function Builder({ user }) {
     });
   };
   const apply = () => act(async () => {
-    const { status, conflicts, error } = await post('apply', { threadId, expectedSourceId: draft.latestSourceId });
-    if (status !== 'applied') throw new Error(error ?? `In conflict with the current version: ${conflicts.join(', ')}`);
+    requireApplied(await post('apply', { threadId, expectedSourceId: draft.latestSourceId }));
     const build = await post('build', { threadId });
     setNote(build.status === 'ready' ? `Built: ${build.fileCount} files.` : build.error.message);
   });
   const preview = () => act(async () => setUrl((await post('preview', { threadId })).url));
-  const undo = (sourceId) => act(() => post('undo', { sourceId }));
+  const undo = (sourceId) => act(async () => requireApplied(await post('undo', { sourceId })));
 
   return (
     <main>
