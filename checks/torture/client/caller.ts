@@ -14,7 +14,7 @@ export type Answer = { written: Written } | { error: string; isRetryable: boolea
 
 process.on('message', (order: Order) => {
   const client = createClient({ baseUrl: order.base, key: order.key });
-  client
+  void client
     .operation(order.name, (keyed) => write(keyed, order.name))
     .then(
       (written) => ({ written }),

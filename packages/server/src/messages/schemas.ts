@@ -1,4 +1,3 @@
-import { sql } from 'kysely';
 import Type from 'typebox';
 import { Body, Counter, Enum, Id, Nullable, Text, Time } from '../http/schemas.ts';
 import type { MessageRow } from '../db/schema.ts';
