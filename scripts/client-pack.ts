@@ -32,11 +32,6 @@ export async function stageClient(folder: string): Promise<void> {
   }).catch((error: Error & { stdout?: string }) => {
     throw new Error(`The client does not compile:\n${error.stdout || error.message}`);
   });
-  // Maps of declarations lead to the sources, so that an editor opens them.
-  cpSync(join(PACKAGE, 'src'), join(folder, 'src'), {
-    recursive: true,
-    filter: (path) => !/\.(test|fixture)\.ts$/.test(path),
-  });
   for (const name of DOCUMENTS)
     if (existsSync(join(PACKAGE, name))) cpSync(join(PACKAGE, name), join(folder, name));
   const manifest = JSON.parse(readFileSync(join(PACKAGE, 'package.json'), 'utf8')) as Manifest;
@@ -64,7 +59,8 @@ export async function packClient(folder: string): Promise<string> {
 }
 
 /** The manifest as it is published: the exports are the compiled files. */
-function published({ private: _, ...manifest }: Manifest): Manifest {
+function published(workspace: Manifest): Manifest {
+  const { private: _, ...manifest } = workspace;
   const entries = Object.entries(manifest.exports).map(([name, source]) => {
     const compiled = /^\.\/src\/(.*)\.ts$/.exec(String(source))?.[1];
     if (compiled === undefined)

@@ -17,6 +17,7 @@ import { appliesBenchmark } from './benchmarks/applies.ts';
 import { applyBenchmark } from './benchmarks/apply.ts';
 import { buildBenchmark } from './benchmarks/build.ts';
 import { clientEventsBenchmark } from './benchmarks/client-events.ts';
+import { clientBenchmark } from './benchmarks/client.ts';
 import { commitsBenchmark } from './benchmarks/commits.ts';
 import { eventLagBenchmark } from './benchmarks/event-lag.ts';
 import { eventLoopBenchmark } from './benchmarks/event-loop.ts';
@@ -83,6 +84,7 @@ const BENCHMARKS: Benchmark[] = [
   eventLoopBenchmark,
   growthBenchmark,
   clientEventsBenchmark,
+  clientBenchmark,
 ];
 const RUN_LIMIT_MS = 25 * 60_000;
 

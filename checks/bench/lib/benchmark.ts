@@ -26,6 +26,7 @@ export interface Row {
     | 'deliveries/s'
     | 'sandboxes/s'
     | 'KiB'
+    | 'kB'
     | 'objects'
     | 'reads';
   figures: Summary;
@@ -37,7 +38,7 @@ export interface Aim {
   bound: 'most' | 'least';
   limit: number;
   value: number;
-  unit: 'ms' | '×' | '%' | 'KiB';
+  unit: 'ms' | '×' | '%' | 'KiB' | 'kB';
 }
 
 export interface Outcome {

@@ -13,19 +13,18 @@ export interface Order {
 export type Answer = { written: Written } | { error: string; isRetryable: boolean };
 
 process.on('message', (order: Order) => {
-  const client = createClient({ baseUrl: order.base, key: order.key });
-  void client
-    .operation(order.name, (keyed) => write(keyed, order.name))
-    .then(
-      (written) => ({ written }),
-      (error: unknown) => ({
-        error: String(error),
-        isRetryable: error instanceof HeadraceError && error.retryable,
-      }),
-    )
-    .then((answer: Answer) => process.send!(answer));
+  void answerTo(order).then((answer) => process.send!(answer));
 });
 process.on('disconnect', () => process.exit());
+
+async function answerTo({ name, base, key }: Order): Promise<Answer> {
+  const client = createClient({ baseUrl: base, key });
+  try {
+    return { written: await client.operation(name, (keyed) => write(keyed, name)) };
+  } catch (error) {
+    return { error: String(error), isRetryable: error instanceof HeadraceError && error.retryable };
+  }
+}
 
 /** It knows nothing of what was done before it. */
 async function write(client: Client, name: string): Promise<Written> {

@@ -2,7 +2,8 @@
  * The client's writes, over connections that are cut at each byte and over a service that is killed: each has one effect,
  * and its caller gets the right answer, in another process if its own was killed.
  *
- * Seen to fail: SEEN
+ * Seen to fail: an operation whose later writes get a new key each time (of 32 operations, sources twice in 2 and a second
+ * initialization of the head refused in 4).
  */
 import { startFleet } from '../lib/fleet.ts';
 import { openTable, settled } from '../lib/log-table.ts';

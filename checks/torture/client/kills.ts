@@ -15,7 +15,7 @@ const OPERATIONS = 500;
 export const WRITES_EACH = 4;
 const KILLS = 200;
 const LANES = 10;
-/** One caller of so many is killed while it works, this soon after it was asked. */
+/** Of so many operations one caller is killed while it works, this soon after it was asked. */
 const CALLER_KILLS = 5;
 const KILL_WITHIN_MS = 150;
 const AGAIN_MS = 200;
@@ -42,7 +42,13 @@ export async function writeOverKills(setup: Setup, fleet: Fleet): Promise<Done> 
     await storm.step();
     const caller = callers.pop()!;
     const order = { name, key: fleet.key, bases: fleet.bases };
-    await untilDone(setup, { caller, order, done, random: setup.random.fork(`operation ${n}`) });
+    await untilDone(setup, {
+      caller,
+      order,
+      done,
+      random: setup.random.fork(`operation ${n}`),
+      isKilled: n % CALLER_KILLS === 0,
+    });
     callers.push(caller);
   });
   await storm.over;
@@ -54,21 +60,21 @@ interface Task {
   order: Omit<Order, 'base'> & { bases: string[] };
   done: Done;
   random: Random;
+  /** Whether its first caller is killed. */
+  isKilled: boolean;
 }
 
 /** Asks again, the same caller or a new one, until the operation is answered. */
-async function untilDone(setup: Setup, { caller, order, done, random }: Task): Promise<void> {
+async function untilDone(setup: Setup, { caller, order, done, random, isKilled }: Task): Promise<void> {
   const { bases, ...rest } = order;
-  let isToBeKilled = random.below(CALLER_KILLS) === 0;
   for (let tries = 0; ; tries++) {
     setup.signal.throwIfAborted();
     if (tries > 0) done.resumed++;
     const asked = caller.ask({ ...rest, base: bases[tries % bases.length]! });
-    if (isToBeKilled) {
+    if (isKilled && tries === 0) {
       await Promise.race([asked, sleep(random.below(KILL_WITHIN_MS))]);
       done.callers++;
       caller.kill();
-      isToBeKilled = false;
     }
     const answer = await asked;
     if (answer === null) continue;

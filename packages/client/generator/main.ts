@@ -25,7 +25,7 @@ export type ErrorCode = ${errorCodes(document)
 import type { Bytes } from '../http.ts';
 import type { CallOptions, PageOptions, WriteOptions } from '../options.ts';
 import type { ${namesIn(document, methods).join(', ')} } from './types.ts';\n\n${interfacesOf(methods)}`,
-  'table.ts': `${HEADER}export const TABLE = \`\n${tableOf(methods)}\n\`;\n`,
+  'table.ts': `${HEADER}export const TABLE: string = \`\n${tableOf(methods)}\n\`;\n`,
 };
 
 /** Types that the methods use. */

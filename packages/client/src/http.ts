@@ -165,7 +165,8 @@ async function attempt<T>(
     const response = await service.send(service.base + request.path + queryOf(request.query), init);
     if (response.ok) return read ? await read(response) : response;
     if (response.status < 400)
-      throw invalidResponse(response.status, 'a redirect, which could carry the credential elsewhere');
+      // Browsers hide its status.
+      throw invalidResponse(response.status || 302, 'a redirect, which could carry the credential elsewhere');
     throw errorOf(response, await response.text());
   } catch (error) {
     if (error instanceof HeadraceError) throw error;

@@ -1,5 +1,5 @@
 // Made from openapi.json by `npm run openapi`. Do not edit.
-export const TABLE = `
+export const TABLE: string = `
 apps.create POST /platform/v1/apps app kb
 apps.list GET /platform/v1/apps [apps
 apps.get GET A app
