@@ -39,19 +39,19 @@ test('a thread is followed over a run with an approval to its end, and shown the
   const content = `Work\n\n${sh('echo one > one.txt')}\n\n${sh('rm a.txt')}`;
   const { thread } = await headrace.threads.create(appId, { message: { content } });
   const live: string[] = [];
-  const drafts: string[] = [];
+  const drafts = new Set<string>();
   for await (const item of headrace.threads.follow(appId, thread.id)) {
     live.push(...word(item));
-    if (item.kind === 'draft') drafts.push(item.draft.messageId);
-    if (item.kind === 'draft.removed')
-      drafts.splice(0, Infinity, ...drafts.filter((id) => id !== item.messageId));
+    if (item.kind === 'draft') drafts.add(item.draft.messageId);
+    if (item.kind === 'draft.removed') drafts.delete(item.messageId);
+    if (item.kind === 'message') drafts.delete(item.message.id);
     if (item.kind === 'approval' && item.approval.status === 'pending')
       await headrace.approvals.answer(appId, thread.id, item.approval.id, { decision: 'approve' });
   }
   const reply = (await headrace.messages.list(appId, thread.id)).items[1]!.content.split('\n')[0];
   const end = ['tool completed', `assistant: ${reply}`, 'run completed', 'ready'];
   expect(live).toEqual(['user: Work', 'tool completed', 'approval pending', 'approval approved', ...end]);
-  expect(drafts).toEqual([]);
+  expect([...drafts]).toEqual([]);
 
   const afterwards: string[] = [];
   for await (const item of headrace.app(appId).thread(thread.id).follow()) afterwards.push(...word(item));

@@ -102,8 +102,26 @@ test('a run is followed from its beginning to its end, each change once', async 
     'draft msg_run_0 2',
     'tool run_0_b completed',
     'message msg_run_0',
-    'no draft msg_run_0',
     'run run_0 completed',
+    'thread ready',
+  ]);
+});
+
+test('a draft of which no message comes is removed', async () => {
+  const thread = new FakeThread();
+  const runId = thread.send('one');
+  await using server = await thread.serve();
+  const seen: string[] = [];
+  for await (const item of server.client.threads.follow('prj_1', 'thr_1')) {
+    seen.push(word(item));
+    if (seen.at(-1) === 'thread queued') thread.start(runId);
+    if (seen.at(-1) === 'thread running') thread.draft(runId, 1);
+    if (item.kind === 'draft') thread.cancel(runId);
+  }
+  expect(seen.slice(-4)).toEqual([
+    'draft msg_run_0 1',
+    'run run_0 cancelled',
+    'no draft msg_run_0',
     'thread ready',
   ]);
 });

@@ -21,6 +21,7 @@ export type FollowItem =
   | HistoryItem
   | { kind: 'thread'; thread: Thread }
   | { kind: 'draft'; draft: Draft }
+  /** No message has come of the draft. */
   | { kind: 'draft.removed'; threadId: string; messageId: string };
 
 export interface FollowOptions extends PatienceOptions {
@@ -102,7 +103,7 @@ class Follower {
   async *take(item: StreamItem): AsyncGenerator<FollowItem> {
     if (item.kind === 'event') yield* this.#follow(item.event);
     else if (item.kind === 'reset') yield* this.#catchUp();
-    else yield item;
+    else if (!this.#shown.has(item.kind === 'draft' ? item.draft.messageId : item.messageId)) yield item;
   }
 
   /** The last message that counts as shown. */

@@ -70,6 +70,11 @@ export class FakeThread {
     this.#become(isMore ? 'queued' : status === 'failed' ? 'failed' : 'ready');
   }
 
+  cancel(runId: string): void {
+    this.#setRun(runId, 'cancelled');
+    this.#become('ready');
+  }
+
   remove(): void {
     this.#publish('thread.deleted', { id: 'thr_1', status: 'ready' }, null);
   }
@@ -134,7 +139,7 @@ export class FakeThread {
   #setRun(runId: string, status: string): void {
     const run = this.runs.find((one) => one.id === runId)!;
     run['status'] = status;
-    if (status === 'completed' || status === 'failed') run['finishedAt'] = this.#tick();
+    if (['completed', 'failed', 'cancelled'].includes(status)) run['finishedAt'] = this.#tick();
     this.#publish(`run.${status}`, { id: runId, status }, runId);
   }
 
