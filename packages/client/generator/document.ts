@@ -33,6 +33,7 @@ interface Parameter extends Reference {
 interface DocumentOperation {
   operationId: string;
   summary: string;
+  description?: string;
   parameters?: Parameter[];
   requestBody?: Content;
   responses: Record<string, Content>;
@@ -52,6 +53,8 @@ export interface Operation {
   method: string;
   path: string;
   summary: string;
+  /** Which credentials may call it. */
+  permission: string;
   pathParameters: Parameter[];
   query: Parameter[];
   takesKey: boolean;
@@ -86,6 +89,7 @@ function operationOf(document: OpenApi, operation: DocumentOperation, at: string
     method,
     path,
     summary: operation.summary,
+    permission: permissionOf(operation),
     pathParameters: parameters.filter((parameter) => parameter.in === 'path'),
     query: parameters.filter((parameter) => parameter.in === 'query'),
     takesKey: parameters.some(({ name }) => name === 'Idempotency-Key'),
@@ -98,6 +102,13 @@ function operationOf(document: OpenApi, operation: DocumentOperation, at: string
       : null,
     answer,
   };
+}
+
+/** The last paragraph of a description says it. */
+function permissionOf({ operationId, description = '' }: DocumentOperation): string {
+  const permission = /(?:^|\n)(?:Permission: (.*)|Needs (?:a )?((?:no|browser) .*))\.$/.exec(description);
+  if (!permission) throw new Error(`The description of ${operationId} does not end with its permission.`);
+  return permission[1] ?? permission[2]!;
 }
 
 /** What a reference means; anything else is returned as it is. */

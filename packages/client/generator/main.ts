@@ -1,13 +1,14 @@
 /**
- * Writes `src/generated` from `openapi.json`, or with --check fails when it differs from what would be
- * written. The types have every named schema once.
+ * Writes `src/generated` from `openapi.json`, and the reference from both, or with --check fails when one differs from
+ * what would be written. The types have every named schema once.
  */
 import { execFileSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { join, relative } from 'node:path';
 import type { OpenApi } from './document.ts';
 import { inputsOf, interfacesOf, methodsOf, tableOf } from './methods.ts';
 import type { Method } from './methods.ts';
+import { referenceOf } from './reference.ts';
 import { errorCodes, namedTypes } from './types.ts';
 
 const ROOT = join(import.meta.dirname, '../../..');
@@ -37,15 +38,15 @@ function namesIn(from: OpenApi, of: readonly Method[]): string[] {
   return declared.filter((name) => used.has(name)).toSorted();
 }
 
-const formatted = format(files);
+const targets = Object.entries(format(files)).map(([name, text]) => [join(TARGET, name), text] as const);
 const isCheck = process.argv.includes('--check');
-for (const [name, text] of Object.entries(formatted)) {
-  const file = join(TARGET, name);
+for (const [file, text] of [
+  ...targets,
+  [join(ROOT, 'docs/reference/client.md'), referenceOf(methods)] as const,
+]) {
   if (!isCheck) writeFileSync(file, text);
   else if (readFileSync(file, 'utf8') !== text) {
-    console.error(
-      `packages/client/src/generated/${name} is not what openapi.json says. Run: npm run openapi`,
-    );
+    console.error(`${relative(ROOT, file)} is not what openapi.json says. Run: npm run openapi`);
     process.exitCode = 1;
   }
 }

@@ -176,6 +176,44 @@ const withoutOperationId = (schema: Schema): Schema =>
     ? { ...schema, required: schema.required.filter((name) => name !== 'clientOperationId') }
     : schema;
 
+/** Whether a project or a thread has the method by the Direct API. */
+export const isBoundDirectly = ({ operation, hasDirectForm }: Method): boolean =>
+  isOfProject(operation.path, hasDirectForm) || isOfThread(operation.path, hasDirectForm);
+
+/** A call for people: the names of its parameters and of its own options, and what it returns. */
+export function callOf(operation: Operation): { parameters: string; returns: string } {
+  const body = bodyOf(operation);
+  const options = operation.query
+    .filter(({ name }) => name !== 'cursor' && name !== 'limit')
+    .map(({ name, required }) => `${name}${required ? '' : '?'}`);
+  const parameters = [
+    ...operation.pathParameters.map(({ name }) => name),
+    ...(body
+      ? [`body${body.required ? '' : '?'}: ${inputName(operation)}${body.orArchive ? ' | Bytes' : ''}`]
+      : []),
+    ...(options.length ? [`{ ${options.join(', ')} }`] : []),
+  ];
+  return { parameters: parameters.join(', '), returns: returnedBy(operation) };
+}
+
+function returnedBy(operation: Operation): string {
+  const { type } = answerOf(operation);
+  const [, kind, inner = ''] = /^(\w+)<([\s\S]*)>$/.exec(type) ?? [];
+  if (kind === 'ListCall') return `list of \`${inner}\``;
+  const [, answer = inner, done] = kind === 'WorkCall' ? (/^([\s\S]*), (\w+)$/.exec(inner) ?? []) : [];
+  const shown = `\`${answer.includes('\n') ? membersOf(operation) : answer}\``;
+  return done ? `${shown}, done: \`${done}\`` : answer === 'void' ? '' : shown;
+}
+
+/** An object that has no name, by the names of its members. */
+function membersOf({ answer }: Operation): string {
+  const { properties = {}, required = [] } = 'schema' in answer ? answer.schema : {};
+  const names = Object.keys(properties).filter((name) => name !== 'ok');
+  const object = names.length === 1 ? properties[names[0]!]! : { properties, required };
+  const members = Object.keys(object.properties ?? {}).filter((name) => name !== 'ok');
+  return `{ ${members.map((name) => `${name}${object.required?.includes(name) ? '' : '?'}`).join(', ')} }`;
+}
+
 function optionsOf({ query, method }: Operation): string {
   const isPage = query.some(({ name }) => name === 'cursor') && query.some(({ name }) => name === 'limit');
   const base = isPage ? 'PageOptions' : method === 'GET' ? 'CallOptions' : 'WriteOptions';

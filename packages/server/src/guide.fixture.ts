@@ -40,6 +40,7 @@ export async function runCommands(
   commands: string,
   env: Record<string, string>,
   cwd?: string,
+  limitMs = LIMIT_MS,
 ): Promise<string> {
   const child = spawn('bash', ['-euo', 'pipefail'], {
     ...(cwd === undefined ? {} : { cwd }),
@@ -54,7 +55,7 @@ export async function runCommands(
       // No process was left.
     }
   };
-  const timer = setTimeout(end, LIMIT_MS);
+  const timer = setTimeout(end, limitMs);
   let text = '';
   for (const pipe of [child.stdout, child.stderr])
     pipe.setEncoding('utf8').on('data', (part: string) => {
