@@ -1,7 +1,8 @@
 import { existsSync, readFileSync, statSync } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { scratch } from '../runner.fixture.ts';
+import { storeFolder } from '../sandbox/guest-store.ts';
 import { ensureRunner } from './index.ts';
 import { runnerProgram } from './runner-program.ts';
 
@@ -24,3 +25,9 @@ test.skipIf(!existsSync('/proc/self/cmdline'))(
     expect(statSync(file).ino).toBe(made.ino);
   },
 );
+
+test('a start removes no programs of the sandboxes, nor they this file: each store removes what it does not know', async () => {
+  const file = await runnerProgram(folder);
+  expect(dirname(dirname(file))).toBe(storeFolder(folder, 'runner'));
+  expect(storeFolder(folder, 'runner')).not.toBe(storeFolder(folder));
+});

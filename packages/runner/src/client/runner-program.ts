@@ -19,7 +19,7 @@ const NAME = 'runner.mjs';
  */
 export async function runnerProgram(stateDir: string): Promise<string> {
   try {
-    const store = new GuestStore(storeFolder(stateDir), runnerKey());
+    const store = new GuestStore(storeFolder(stateDir, 'runner'), runnerKey());
     if (!store.has(NAME)) store.keep(NAME, await bundleRunner());
     return store.has(NAME) ? store.pathOf(NAME) : MAIN;
   } catch (error) {

@@ -19,15 +19,15 @@ const NODE_MODULES = fileURLToPath(new URL('../../../../node_modules', import.me
 const UNUSED_MS = 24 * 60 * 60 * 1000;
 
 /**
- * Where the programs are stored: near their sources, for all runners of this installation; in the runner's
- * own folder where that is not writable.
+ * Where programs are stored: near their sources, for all runners of this installation; in the runner's own
+ * folder where that is not writable. Each kind has its own place: a store removes what it does not know.
  */
-export function storeFolder(own: string): string {
+export function storeFolder(own: string, kind: 'guest' | 'runner' = 'guest'): string {
   try {
     accessSync(NODE_MODULES, constants.W_OK);
-    return join(NODE_MODULES, '.cache/headrace-guest');
+    return join(NODE_MODULES, `.cache/headrace-${kind}`);
   } catch {
-    return join(own, 'guest');
+    return join(own, kind);
   }
 }
 
@@ -73,7 +73,8 @@ export class GuestStore {
   }
 
   keep(name: string, text: string): void {
-    this.#place(name, (part) => writeFileSync(part, text));
+    // Without the flush, a power cut can leave an empty file under the whole one's name.
+    this.#place(name, (part) => writeFileSync(part, text, { flush: true }));
   }
 
   keepFolder(name: string, from: string): void {
@@ -95,8 +96,6 @@ export class GuestStore {
 
   #giveUp(error: unknown): void {
     this.#isUsable = false;
-    process.stderr.write(
-      `The sandboxes' programs cannot be kept for the next start: ${(error as Error).message}\n`,
-    );
+    process.stderr.write(`Programs cannot be kept for the next start: ${(error as Error).message}\n`);
   }
 }
