@@ -103,7 +103,10 @@ export async function messagesToDeliver(
     .execute();
 }
 
-/** One attachment of a message; undefined where the message has none at this place. */
+/**
+ * One attachment of a message; undefined where the message has none at this place. The database reads all
+ * attachments for each place that names them: only one does, and none for an attachment that is not there.
+ */
 export async function findAttachment(
   db: Db,
   { threadId, messageId, index }: { threadId: string; messageId: string; index: number },
@@ -111,12 +114,12 @@ export async function findAttachment(
   return db
     .selectFrom('messages')
     .select([
-      sql<string>`attachments -> ${index}::int ->> 'mediaType'`.as('mediaType'),
+      sql<string>`attachment_sizes -> ${index}::int ->> 'mediaType'`.as('mediaType'),
       sql<string>`attachments -> ${index}::int ->> 'data'`.as('data'),
     ])
     .where('id', '=', messageId)
     .where('thread_id', '=', threadId)
-    .where(sql<boolean>`${index}::int < jsonb_array_length(attachments)`)
+    .where(sql<boolean>`${index}::int < jsonb_array_length(attachment_sizes)`)
     .executeTakeFirst();
 }
 
