@@ -1,4 +1,4 @@
-/** Calls that are sent when somebody asks for their result, and then once. */
+/** Calls that are sent once, when the caller first asks for their result. */
 import { HeadraceError, WaitTimeoutError } from './errors.ts';
 import type { Http, Read, Request } from './http.ts';
 import type { DoneOptions, Page, ResponseInfo } from './options.ts';
@@ -22,7 +22,7 @@ export class Call<T> implements Promise<T> {
     this.#read = read;
   }
 
-  // oxlint-disable-next-line unicorn/no-thenable -- a call is awaited as a promise is
+  // oxlint-disable-next-line unicorn/no-thenable -- callers await a call like a promise
   then<A = T, B = never>(
     onData?: ((data: T) => A | PromiseLike<A>) | null,
     onError?: ((error: unknown) => B | PromiseLike<B>) | null,
@@ -40,19 +40,19 @@ export class Call<T> implements Promise<T> {
     return this.then(null).finally(onEnd);
   }
 
-  /** With the request's id, the receipt, and what is left of the rate limit. */
+  /** The result with the request id, the receipt, and the remaining rate limit. */
   withResponse(): Promise<{ data: T; response: ResponseInfo }> {
     this.#sent ??= this.#http.send(this.#request, this.#read);
     return this.#sent;
   }
 
-  /** The successful answer as it comes; the caller reads or cancels its body. */
+  /** The successful response, unread; the caller reads or cancels its body. */
   asResponse(): Promise<Response> {
     return this.#http.open(this.#request);
   }
 }
 
-/** `await` gives one page; `for await` every item of this page and all that follow. */
+/** `await` returns one page; `for await` yields every item of this page and all later ones. */
 export class ListCall<T> extends Call<Page<T>> implements AsyncIterable<T> {
   readonly #next: (cursor: string) => ListCall<T>;
 
@@ -72,18 +72,18 @@ export class ListCall<T> extends Call<Page<T>> implements AsyncIterable<T> {
   }
 }
 
-/** Work that goes on after the answer. */
+/** Work that continues after the response. */
 export interface Work<T, D> {
   what: string;
-  /** Of the answer; null where nothing was started. */
+  /** From the answer; null if nothing was started. */
   of(answer: T): D | null;
-  /** Reads it again; the service answers at its end or after the seconds. */
+  /** Reads it again; the service answers when it ends, or after that many seconds. */
   read(work: D, waitSeconds: number, signal: AbortSignal | undefined): Promise<D>;
   isEnded(work: D): boolean;
   timeoutMs: number;
 }
 
-/** How long the service holds a read; below the 30 s that it allows, and below usual proxies' limits. */
+/** How long the service holds a read: less than the 30 s that it allows, and than the usual limits of proxies. */
 const WAIT_SECONDS = 25;
 
 export class WorkCall<T, D> extends Call<T> {
@@ -95,8 +95,8 @@ export class WorkCall<T, D> extends Call<T> {
   }
 
   /**
-   * The run, apply, build, preview or execution when it has ended, whatever its outcome; a preview when it is
-   * ready. Throws WaitTimeoutError; the work itself goes on.
+   * Waits for the run, apply, build or execution to end, whatever its outcome, or for a preview to be ready.
+   * Throws WaitTimeoutError; the work itself continues.
    */
   async done({ signal, timeoutMs = this.#work.timeoutMs }: DoneOptions = {}): Promise<D> {
     const deadline = Date.now() + timeoutMs;

@@ -273,7 +273,7 @@ describe('what cannot be a client', () => {
     const error = await server.client.apps.get('prj_1').catch((thrown: unknown) => thrown);
     expect(error).toMatchObject({ status: 200, code: 'invalid_response' });
     expect((error as HeadraceError).message).toHaveLength(
-      "The answer 200 is not one of Headrace's: ".length + 200,
+      'The answer 200 is not from Headrace: '.length + 200,
     );
   });
 });

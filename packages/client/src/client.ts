@@ -1,4 +1,4 @@
-/** `createClient`: every operation of the API as a method, and what is bound to an app, a project or a thread. */
+/** `createClient`: every operation of the API as a method, and clients bound to an app, a project or a thread. */
 import { createEvents } from './events/index.ts';
 import type { Events } from './events/index.ts';
 import { followThread } from './follow/index.ts';
@@ -19,21 +19,21 @@ import { makeResources } from './resources.ts';
 import type { Api } from './resources.ts';
 
 interface Receipts {
-  /** The receipt of the write that was sent under this key; null when the service has none. */
+  /** The receipt of the write that was sent with this key; null if the service has none. */
   find(idempotencyKey: string, options?: CallOptions): Promise<Operation | null>;
 }
 
-/** The calls of an app's own resource stand beside the resources in it. */
+/** The app's own calls are direct members, next to the resources in the app. */
 type Own<T, K extends keyof T> = T[K] & Omit<T, K>;
 interface Following {
-  /** What the thread has, then what comes, as items to render. Ends when the thread has nothing to do. */
+  /** The thread's history, then its changes, as items to render. Ends when the thread has nothing to do. */
   follow(options?: FollowOptions): AsyncGenerator<FollowItem>;
 }
 export type ThreadHandle = Own<ThreadResources, 'threads'> & Following;
 export type AppThreadHandle = Own<AppThreadResources, 'threads'> & Following;
 export type ProjectHandle = Own<ProjectResources, 'projects'>;
 export type AppHandle = Own<AppResources, 'apps'> & {
-  /** One of its threads. */
+  /** One of the app's threads. */
   thread(threadId: string): AppThreadHandle;
 };
 
@@ -41,19 +41,19 @@ export interface Client extends Resources {
   operations: Resources['operations'] & Receipts;
   events: Events;
   threads: Resources['threads'] & {
-    /** What the thread has, then what comes, as items to render. Ends when the thread has nothing to do. */
+    /** The thread's history, then its changes, as items to render. Ends when the thread has nothing to do. */
     follow(appId: string, threadId: string, options?: FollowOptions): AsyncGenerator<FollowItem>;
   };
-  /** Calls of one app, by the Platform API. */
+  /** Calls for one app, on the Platform API. */
   app(appId: string): AppHandle;
-  /** Calls of one project, by the Direct API. */
+  /** Calls for one project, on the Direct API. */
   project(projectId: string): ProjectHandle;
-  /** Calls of one thread, by the Direct API. */
+  /** Calls for one thread, on the Direct API. */
   thread(threadId: string): ThreadHandle;
   /**
-   * Runs `work` with a client whose writes have keys made of `key` and their position: `work` may begin again,
-   * in another process too, and each of its writes has one effect. It must make the same writes in the same
-   * order; writes that run at the same time need an `idempotencyKey` of their own.
+   * Runs `work` with a client that derives the key of each write from `key` and the write's position. `work` may
+   * run again, even in another process, and each of its writes still has one effect. It must make the same
+   * writes in the same order; concurrent writes each need their own `idempotencyKey`.
    */
   operation<T>(key: string, work: (client: Client) => Promise<T>): Promise<T>;
 }
@@ -93,7 +93,7 @@ function clientOf(http: Http): Client {
 
 const APP = '/api/platform/v1/apps/:';
 
-/** The bound calls; those of the resource `own` stand at the top. */
+/** The bound calls; those of the resource `own` are direct members. */
 function handle<T>(http: Http, own: string, [api, root, ...ids]: [Api, string, ...string[]]): T {
   const { [own]: calls, ...rest } = makeResources(http, api, root, ids);
   return { ...rest, ...calls } as T;

@@ -7,9 +7,9 @@ export interface Field {
   message: string;
 }
 
-/** Codes of the client itself: no answer arrived, or one that is not Headrace's. */
+/** Codes of the client itself: no answer arrived, or it did not come from Headrace. */
 export type ClientErrorCode = 'network_error' | 'invalid_response';
-/** Decide by these. A newer service may send codes that this list lacks. */
+/** Branch on these. A newer service may send codes that are not in this list. */
 export type Code = ErrorCode | ClientErrorCode;
 
 interface Counters {
@@ -36,15 +36,15 @@ interface ErrorParts {
   cause?: unknown;
 }
 
-/** An unsuccessful answer. Its `message` is for people, and says what to do. */
+/** A failed call. Its `message` is for people, and says what to do. */
 export class HeadraceError extends Error {
   override readonly name: string = 'HeadraceError';
-  /** Of HTTP; 0 when no answer arrived. */
+  /** The HTTP status; 0 if no answer arrived. */
   readonly status: number;
   readonly code: Code;
   readonly fields: readonly Field[];
   readonly requestId: string | null;
-  /** The receipt of the write, where the error names one. */
+  /** The receipt of the write, if the error names one. */
   readonly operationId: string | null;
   /** The further members of the answer's `error`. */
   readonly details: Readonly<Record<string, unknown>>;
@@ -63,7 +63,7 @@ export class HeadraceError extends Error {
     this.retryAfterMs = retryAfterMs;
   }
 
-  /** The same call may succeed later, unchanged. */
+  /** Whether the same call may succeed later, unchanged. */
   get retryable(): boolean {
     return this.status === 0 || RETRIED.has(this.status) || this.code === 'request_in_progress';
   }
@@ -79,8 +79,8 @@ export const isCode = <C extends Code>(
   error instanceof HeadraceError && error.code === code;
 
 /**
- * A write was sent, and nobody knows whether it happened: no attempt was answered. Repeating the call with
- * the same `idempotencyKey` has one effect at most.
+ * A write was sent, but no attempt was answered, so it is unknown whether it happened. Repeating the call with
+ * the same `idempotencyKey` has at most one effect.
  */
 export class UncertainError extends HeadraceError {
   override readonly name = 'UncertainError';
@@ -95,19 +95,19 @@ export class UncertainError extends HeadraceError {
     this.#find = find;
   }
 
-  /** The write's receipt: its status and stored answer. null when the service has none, so it did not happen. */
+  /** The write's receipt: its status and stored answer. Null if the service has none: the write did not happen. */
   recheck(): Promise<Operation | null> {
     return this.#find();
   }
 }
 
-/** The waiting time is over; the work itself goes on. */
+/** The waiting time is over; the work itself continues. */
 export class WaitTimeoutError extends Error {
   override readonly name = 'WaitTimeoutError';
 
   constructor(what: string, milliseconds: number) {
     super(
-      `The ${what} did not end within ${Math.round(milliseconds / 1000)} s. It goes on; read it again later.`,
+      `The ${what} did not end within ${Math.round(milliseconds / 1000)} s. It continues; read it again later.`,
     );
   }
 }
@@ -136,7 +136,7 @@ export const invalidResponse = (status: number, text: string, parts: ErrorParts 
   new HeadraceError(
     status,
     'invalid_response',
-    `The answer ${status} is not one of Headrace's: ${text.slice(0, SHOWN_CHARACTERS)}`,
+    `The answer ${status} is not from Headrace: ${text.slice(0, SHOWN_CHARACTERS)}`,
     parts,
   );
 

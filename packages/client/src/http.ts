@@ -1,7 +1,7 @@
 /**
- * Requests, repeated while that may help: lost connections, 429, 502, 503, 504 and `request_in_progress`
- * (the first attempt is still at work). All attempts of a write share one Idempotency-Key, so that a write
- * whose answer was lost is not done twice. Nothing else is repeated, and no body that is a stream.
+ * Requests, repeated while that may help: after lost connections, 429, 502, 503, 504 and `request_in_progress`
+ * (the first attempt is still running). All attempts of a write share one Idempotency-Key, so a write with a
+ * lost answer is not done twice. Nothing else is repeated, and a body that is a stream is never sent again.
  */
 import { errorOf, HeadraceError, invalidResponse, UncertainError } from './errors.ts';
 import type { Operation } from './generated/types.ts';
@@ -9,19 +9,19 @@ import { newKey } from './keys.ts';
 import type { CallOptions, ResponseInfo } from './options.ts';
 
 export interface ClientOptions {
-  /** For example `http://127.0.0.1:4400`. In a browser with `session` by default the page's own origin. */
+  /** For example `http://127.0.0.1:4400`. In a browser with `session`, the default is the page's own origin. */
   baseUrl?: string;
   /** A service key, `hrk_…`. */
   key?: string;
   /** A bearer token. */
   token?: string;
-  /** The cookie of a signed-in person. */
+  /** Uses the cookie of the signed-in user. */
   session?: true;
   /** Sent with every request. */
   headers?: Record<string, string>;
   /** Replaces the global fetch. */
   fetch?: typeof fetch;
-  /** A key in a browser can be read by everybody who opens the page. */
+  /** Allows a key in a browser, where everyone who opens the page can read it. */
   dangerouslyAllowBrowser?: boolean;
 }
 
@@ -33,24 +33,24 @@ export interface Request extends CallOptions {
   method: string;
   path: string;
   query?: Query | undefined;
-  /** JSON; with `contentType` as it is. */
+  /** Sent as JSON; with `contentType`, sent as it is. */
   body?: unknown;
   contentType?: string;
   /** A write's Idempotency-Key. */
   key?: string;
-  /** Default six: 1 for a caller that tries again by itself. */
+  /** Default 6; 1 for a caller that does its own retries. */
   attempts?: number;
 }
 export type Read<T> = (response: Response) => Promise<T>;
 
 export interface Http {
-  /** What `read` makes of the successful answer; reading it belongs to the attempt. Throws HeadraceError. */
+  /** Returns what `read` makes of the successful answer; reading is part of the attempt. Throws HeadraceError. */
   send<T>(request: Request, read: Read<T>): Promise<{ data: T; response: ResponseInfo }>;
   /** A successful answer whose body the caller reads at its own pace. */
   open(request: Request): Promise<Response>;
   /** The key of the next write. */
   nextKey(): string;
-  /** The same service, its writes under these keys. */
+  /** The same service, with these keys for its writes. */
   withKeys(nextKey: () => string): Http;
 }
 
@@ -59,7 +59,7 @@ const ATTEMPT_TIMEOUT_MS = 60_000;
 const ATTEMPTS = 6;
 const FIRST_DELAY_MS = 250;
 const LONGEST_DELAY_MS = 8_000;
-/** The longest Retry-After that is honoured; beyond it the caller decides. */
+/** The longest Retry-After that is honoured; after a longer one, the caller decides. */
 const RETRY_AFTER_MS = 60_000;
 const IN_PROGRESS_MS = 1_000;
 
@@ -107,7 +107,7 @@ function credentialOf(options: ClientOptions, base: string): Record<string, stri
     throw new TypeError('createClient takes one of key, token and session.');
   if (key !== undefined && isBrowser() && !options.dangerouslyAllowBrowser)
     throw new TypeError(
-      'A service key does not belong in a browser: everybody who opens the page can read it. Use a session, or call your own backend.',
+      'A service key does not belong in a browser: everyone who opens the page can read it. Use a session, or call your own backend.',
     );
   const { protocol, hostname } = new URL(base);
   if (!session && protocol === 'http:' && !isLoopback(hostname) && !hasWarned) {
@@ -123,7 +123,7 @@ const isBrowser = () =>
   typeof (globalThis as { document?: unknown }).document === 'object';
 const isLoopback = (host: string) => /^(localhost|.*\.localhost|127(\.\d+){3}|\[::1\])$/.test(host);
 
-/** As many as may help, within the call's time. Without `read` the answer itself, its body unread. */
+/** Makes as many attempts as may help, within the call's time. Without `read`, returns the response unread. */
 async function attempts<T>(service: Service, request: Request, read: Read<T>): Promise<T>;
 async function attempts(service: Service, request: Request, read: null): Promise<Response>;
 async function attempts<T>(service: Service, request: Request, read: Read<T> | null): Promise<T | Response> {
@@ -148,7 +148,7 @@ interface Attempt<T> {
   read: Read<T> | null;
 }
 
-/** Reads the body too: a connection lost halfway through it is a lost connection. */
+/** Also reads the body, since the connection may be lost halfway through it. */
 async function attempt<T>(
   service: Service,
   request: Request,
@@ -185,7 +185,7 @@ function initOf(
 ): RequestInit {
   const headers: Record<string, string> = { accept: 'application/json', ...request.headers, ...credential };
   if (request.key !== undefined) headers['idempotency-key'] = request.key;
-  // Some runtimes know no `redirect: 'error'`, and some no `credentials`.
+  // Some runtimes do not support `redirect: 'error'`, and some do not support `credentials`.
   const init: RequestInit & { duplex?: 'half' } = { method, headers, redirect: 'manual' };
   if (session) init.credentials = 'include';
   if (body === undefined) return init;
@@ -221,7 +221,7 @@ function infoOf({ status, headers }: Response): ResponseInfo {
   };
 }
 
-/** Milliseconds until the next attempt after that many failures; null for no further attempt. */
+/** Milliseconds until the next attempt after this many failures; null for no further attempt. */
 function delayBefore(
   { body, attempts: most = ATTEMPTS }: Request,
   error: HeadraceError,
@@ -236,11 +236,11 @@ function delayBefore(
   return backoff(failures);
 }
 
-/** Doubles, with full jitter, so that clients cut off together do not come back together. */
+/** Doubles, with full jitter, so that clients disconnected together do not reconnect together. */
 export const backoff = (failures: number): number =>
   Math.random() * Math.min(LONGEST_DELAY_MS, FIRST_DELAY_MS * 2 ** (failures - 1));
 
-/** Ends early by throwing the signal's reason. */
+/** Throws the signal's reason if it aborts. */
 export const sleep = (milliseconds: number, signal?: AbortSignal): Promise<void> =>
   new Promise((resolve, reject) => {
     const end = () => {

@@ -1,15 +1,15 @@
-/** What calls take, and what comes back beside their content. */
+/** What calls take, and what they return in addition to their result. */
 
 export interface CallOptions {
   signal?: AbortSignal | undefined;
-  /** For all attempts together; default two minutes, more for what takes longer. */
+  /** For all attempts together; default two minutes, longer for slow operations. */
   timeoutMs?: number | undefined;
-  /** For one attempt; default one minute, more for what takes longer. */
+  /** For one attempt; default one minute, longer for slow operations. */
   attemptTimeoutMs?: number | undefined;
   headers?: Record<string, string> | undefined;
 }
 export interface WriteOptions extends CallOptions {
-  /** Made when left out. A write under the same key has one effect, whichever process repeats it. */
+  /** Generated when omitted. A write has one effect per key, whichever process repeats it. */
   idempotencyKey?: string | undefined;
 }
 export interface PageOptions extends CallOptions {
@@ -19,7 +19,7 @@ export interface PageOptions extends CallOptions {
 }
 export interface DoneOptions {
   signal?: AbortSignal | undefined;
-  /** Default 15 minutes; of an apply, which an agent may repair, 20. */
+  /** Default 15 minutes; 20 for an apply, which an agent may repair. */
   timeoutMs?: number | undefined;
 }
 
@@ -29,13 +29,13 @@ export interface Page<T> {
   hasMore: boolean;
 }
 
-/** What an answer says beside its content. */
+/** What a response says in addition to its result. */
 export interface ResponseInfo {
   status: number;
   requestId: string | null;
   /** The receipt of a write: `operations.get` reads it. */
   operationId: string | null;
-  /** The answer of an earlier write under the same key. */
+  /** Whether this is the stored answer of an earlier write with the same key. */
   replayed: boolean;
   rateLimit: { limit: number; remaining: number; resetAt: Date } | null;
 }

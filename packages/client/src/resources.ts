@@ -15,7 +15,7 @@ interface Row {
   method: string;
   /** `A` is an app and `T` a thread of it, `:` an id, anything else follows `/api`. */
   path: string;
-  /** A member of the answer, `[` a page of such, `*` all members (then what `.done()` waits for), `-` nothing. */
+  /** A member of the answer; `[` a page of them; `*` all members (then what `.done()` waits for); `-` nothing. */
   answer: string;
   hasDirectForm: boolean;
   takesKey: boolean;
@@ -67,7 +67,7 @@ export function pathOf({ path }: Pick<Row, 'path'>, api: Api): string {
 const isOfAppOrThread = ({ path }: Row) => /^[AT](\/|$)/.test(path);
 
 const MINUTES = 60_000;
-/** What takes longer than the usual two minutes. A command may run for ten, and wait for its place before. */
+/** Operations that take longer than the usual two minutes. A command may run for ten, after waiting for a slot. */
 const SLOW_MS: Readonly<Record<string, number>> = {
   'execs.create': 13 * MINUTES,
   'sources.import': 10 * MINUTES,
@@ -77,7 +77,7 @@ const SLOW_MS: Readonly<Record<string, number>> = {
 
 export type Methods = Record<string, Record<string, (...args: never[]) => unknown>>;
 
-/** All resources; or with `ids` those calls whose paths begin with what they name, without these ids. */
+/** All resources; or with `ids`, the calls whose paths begin with what they name, without these ids. */
 export function makeResources(http: Http, api: Api, root = '', ids: readonly string[] = []): Methods {
   const resources: Methods = {};
   for (const row of ROWS) {
@@ -160,7 +160,7 @@ const pageReader =
     return { items: rest[member] ?? [], nextCursor, hasMore };
   };
 
-/** Throws TypeError where an id is missing: its path would mean something else. */
+/** Throws TypeError if an id is missing: the path would mean something else. */
 function pathWith(label: string, template: string, ids: readonly unknown[]): string {
   let n = 0;
   return template.replaceAll(':', () => {

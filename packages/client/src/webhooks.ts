@@ -1,8 +1,8 @@
-/** `@headrace/client/webhooks`: verifies deliveries, which follow Standard Webhooks, wherever WebCrypto is. */
+/** `@headrace/client/webhooks`: verifies deliveries by Standard Webhooks, in every runtime with WebCrypto. */
 
 import type { DirectEvent } from './generated/types.ts';
 
-/** An event as it is delivered. A ping is in no log: it has no `sequence` and no `cursor`. */
+/** An event as it is delivered. A ping is not in the log: it has no `sequence` and no `cursor`. */
 export type WebhookEvent = DirectEvent | Ping;
 type Ping = Omit<DirectEvent, 'type' | 'sequence' | 'cursor'> & {
   type: 'webhook.ping';
@@ -15,15 +15,16 @@ export type WebhookHeaders =
   | Readonly<Record<string, string | readonly string[] | undefined>>;
 
 export interface VerifyOptions {
-  /** How far the time of a delivery may be from now, in either direction. Default 300. */
+  /** How far the timestamp of a delivery may be from now, in either direction. Default 300. */
   toleranceSeconds?: number;
-  /** Default: the clock. */
+  /** Default: the system clock. */
   now?: Date;
 }
 
 /**
- * `missing_header`: not a delivery. `invalid_timestamp`, `too_old`, `too_new`: `webhook-timestamp` is no number, or
- * too far from now. `invalid_signature`: no secret has made a signature of it. `invalid_payload`: signed, but no event.
+ * `missing_header`: not a delivery. `invalid_timestamp`, `too_old`, `too_new`: `webhook-timestamp` is not a number,
+ * or too far from now. `invalid_signature`: no signature matches any secret. `invalid_payload`: signed, but not an
+ * event.
  */
 export type WebhookFault =
   | 'missing_header'
@@ -33,7 +34,7 @@ export type WebhookFault =
   | 'invalid_signature'
   | 'invalid_payload';
 
-/** The request is not a delivery of Headrace: answer 400 or 401, and forget it. */
+/** The request is not a delivery from Headrace: answer 400 or 401, and discard it. */
 export class WebhookError extends Error {
   override readonly name = 'WebhookError';
   readonly reason: WebhookFault;
@@ -47,8 +48,8 @@ export class WebhookError extends Error {
 const TOLERANCE_SECONDS = 300;
 
 /**
- * The event of a delivery. `secrets`: several during a rotation. `rawBody`: as it was received, since parsing and
- * printing it again changes the signed bytes. Throws WebhookError; TypeError for a secret that is none.
+ * Returns the event of a delivery. `secrets`: several during a rotation. `rawBody`: as received, since parsing and
+ * serializing it changes the signed bytes. Throws WebhookError; TypeError for a malformed secret.
  */
 export async function verifyWebhook(
   secrets: string | readonly string[],
@@ -62,7 +63,7 @@ export async function verifyWebhook(
   verifyTime(delivery.timestamp, now, toleranceSeconds);
   const signed = joined(ENCODER.encode(`${delivery.id}.${delivery.timestamp}.`), body);
   if (!(await isSigned(keys, delivery.signatures, signed)))
-    throw new WebhookError('invalid_signature', 'No signature of the webhook is of a given secret.');
+    throw new WebhookError('invalid_signature', 'No signature of the webhook matches a given secret.');
   return eventOf(body);
 }
 
@@ -71,7 +72,7 @@ const ENCODER = new TextEncoder();
 function keyOf(secret: string): Promise<CryptoKey> {
   const bytes = typeof secret === 'string' ? base64(secret.replace(/^whsec_/, '')) : null;
   if (bytes === null || bytes.length === 0)
-    throw new TypeError('The secret of a webhook is whsec_ and base64, as its creation returned it.');
+    throw new TypeError('The secret of a webhook is whsec_ and base64, as returned when it was created.');
   return crypto.subtle.importKey('raw', bytes, { name: 'HMAC', hash: 'SHA-256' }, false, ['verify']);
 }
 
@@ -108,10 +109,10 @@ function headersOf(headers: WebhookHeaders): { id: string; timestamp: string; si
 
 function verifyTime(timestamp: string, now: Date, toleranceSeconds: number): void {
   if (!/^\d{1,12}$/.test(timestamp))
-    throw new WebhookError('invalid_timestamp', 'The header webhook-timestamp is no number of seconds.');
+    throw new WebhookError('invalid_timestamp', 'The header webhook-timestamp is not a number of seconds.');
   const age = Math.floor(now.getTime() / 1000) - Number(timestamp);
   if (age > toleranceSeconds)
-    throw new WebhookError('too_old', `The webhook was sent ${age} s ago: it may be a recorded one.`);
+    throw new WebhookError('too_old', `The webhook was sent ${age} s ago: it may be a replay.`);
   if (age < -toleranceSeconds)
     throw new WebhookError('too_new', `The webhook is ${-age} s in the future: check the clock.`);
 }
@@ -131,7 +132,7 @@ async function isSigned(
 }
 
 function eventOf(body: Uint8Array): WebhookEvent {
-  const invalid = new WebhookError('invalid_payload', 'The body of the webhook is no event.');
+  const invalid = new WebhookError('invalid_payload', 'The body of the webhook is not an event.');
   let event: Partial<WebhookEvent> | null;
   try {
     event = JSON.parse(

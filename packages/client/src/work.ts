@@ -33,7 +33,7 @@ const KINDS: Readonly<Record<string, Kind>> = {
     what: 'apply',
     path: ({ id, projectId }: Apply, start: string) => `${rootOf(start)}${at(projectId)}/applies/${at(id)}`,
     isEnded: isOneOf<Apply['status']>('applied', 'conflicted', 'failed'),
-    // A repair may take 15.
+    // A repair may take 15 minutes.
     timeoutMs: 20 * MINUTES,
   },
   build: {

@@ -1,6 +1,6 @@
 /**
- * One connection of a stream. It reads when it is asked to and at no other time: what a slow consumer does not
- * take waits in the service, not here.
+ * One connection of a stream. It reads only on request: what a slow consumer has not taken waits in the
+ * service, not here.
  */
 import { HeadraceError } from '../errors.ts';
 import type { Http, Query } from '../http.ts';
@@ -29,7 +29,7 @@ export class Connection {
   private constructor({ silenceMs, signal }: ConnectionRequest) {
     this.#silenceMs = silenceMs;
     this.#signal = signal;
-    // A listener, removed at the end: AbortSignal.any would keep something for each connection that was.
+    // A listener, removed at the end: AbortSignal.any would keep something for each past connection.
     signal?.addEventListener('abort', this.#onAbort, { once: true });
   }
 
@@ -59,10 +59,10 @@ export class Connection {
     this.#reader = response.body?.getReader() ?? null;
     const type = response.headers.get('content-type');
     if (this.#reader && type?.startsWith('text/event-stream')) return;
-    throw new HeadraceError(0, 'invalid_response', `The answer is no stream of events but ${type}.`);
+    throw new HeadraceError(0, 'invalid_response', `The answer is ${type}, not a stream of events.`);
   }
 
-  /** The frames that have come; null when the service has ended the stream. Throws when it is lost. */
+  /** The frames that have arrived; null if the service has ended the stream. Throws if the connection is lost. */
   async read(): Promise<Frame[] | null> {
     const { done, value } = await this.#unlessSilent(this.#reader!.read());
     return done ? null : this.#parser.push(value);
@@ -90,7 +90,7 @@ export class Connection {
   #end(reason: unknown): void {
     this.#reason ??= reason;
     this.#abort.abort(reason);
-    // A read under way ends with it, whatever kind of body this is.
+    // This ends a pending read, whatever kind of body this is.
     void this.#reader?.cancel().catch(() => {});
   }
 }

@@ -1,6 +1,6 @@
 /**
- * The draft that a stream shows, over its connections: the service removes only what it showed on the same one.
- * Each draft is removed once, at the latest when its message or the end of its run has passed.
+ * The draft that a stream shows, across its connections: the service removes only drafts that it showed on the
+ * same connection. Each draft is removed once, at the latest after its message or the end of its run.
  */
 import type { HeadraceEvent } from '../generated/types.ts';
 
@@ -20,14 +20,14 @@ const RUN_END = /^run\.(completed|failed|cancelled)$/;
 export class ShownDraft {
   #shown: Draft | null = null;
 
-  /** Whether the draft is another than the one that is shown. */
+  /** Whether the draft differs from the one that is shown. */
   show(draft: Draft): boolean {
     const isSame = this.#shown?.messageId === draft.messageId && this.#shown.revision === draft.revision;
     this.#shown = draft;
     return !isSame;
   }
 
-  /** The draft that ends when another message's is shown. */
+  /** The draft that ends when the draft of another message is shown. */
   replacedBy({ messageId }: Draft): Draft | null {
     return this.#shown && this.#shown.messageId !== messageId ? this.take() : null;
   }

@@ -6,9 +6,9 @@ import type { HeadraceEvent } from '../generated/types.ts';
 import { ONE_ATTEMPT, persistently } from './patience.ts';
 import type { PatienceOptions } from './patience.ts';
 
-/** The events of one app, or of all apps that the key reads. */
+/** The events of one app, or of all apps that the key can read. */
 export interface AppFeed {
-  /** All apps when left out. */
+  /** All apps when omitted. */
   appId?: string;
   /** A stream then also carries the thread's drafts. */
   threadId?: string;
@@ -16,7 +16,7 @@ export interface AppFeed {
   types?: readonly string[];
 }
 
-/** The events of everything but apps. */
+/** All events except those of apps. */
 export interface DirectFeed {
   direct: true;
   projectId?: string;
@@ -38,7 +38,7 @@ export interface EventListOptions extends CallOptions {
   cursor?: string;
   limit?: number;
   waitSeconds?: number;
-  /** Default `asc`. A cursor holds for its order only. */
+  /** Default `asc`. A cursor is valid only for its order. */
   order?: 'asc' | 'desc';
 }
 
@@ -57,7 +57,7 @@ export const filtersOf = (feed: Feed): Query => ({
   types: feed.types?.join(','),
 });
 
-/** Whether nothing comes after the event on this feed. */
+/** Whether this event is the last one of the feed. */
 export const isLastOf = (feed: Feed, event: HeadraceEvent): boolean =>
   !isDirect(feed) && event.type === 'platform.app.deleted' && event.appId === feed.appId;
 
@@ -66,7 +66,7 @@ export async function readHead(http: Http, feed: Feed, options: CallOptions = {}
   return (await http.send(request, readJson<{ cursor: string }>)).data.cursor;
 }
 
-/** The same, however long the service does not answer. */
+/** The same, however long the service is unavailable. */
 export const captureHead = (http: Http, feed: Feed, options: PatienceOptions): Promise<string> =>
   persistently(options, () => readHead(http, feed, { signal: options.signal, ...ONE_ATTEMPT }));
 

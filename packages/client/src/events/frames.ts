@@ -3,14 +3,14 @@
  * is ignored: the reader's own delays decide.
  */
 export interface Frame {
-  /** `message` where the frame has no `event`. */
+  /** `message` if the frame has no `event`. */
   type: string;
   data: string;
-  /** The last `id` so far, of this frame or an earlier one; empty where there was none. */
+  /** The last `id` so far, of this frame or an earlier one; empty if there was none. */
   id: string;
 }
 
-/** Characters of one frame that are kept. A frame of the service is far smaller: a draft has 100,000. */
+/** The most characters of one frame. The service's frames are far smaller: a draft has at most 100,000. */
 const FRAME_LIMIT = 10_000_000;
 
 const LF = 10;

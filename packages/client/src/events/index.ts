@@ -1,4 +1,4 @@
-/** The feeds: of one app, of all apps that the key reads, or of everything else. */
+/** The feeds: of one app, of all apps that the key can read, or of everything else. */
 import type { Http } from '../http.ts';
 import type { CallOptions } from '../options.ts';
 import type { HeadraceEvent } from '../generated/types.ts';
@@ -22,22 +22,22 @@ export interface Events {
   /** A cursor at the feed's end. */
   head(feed: Feed, options?: CallOptions): Promise<string>;
   /**
-   * One page; without a cursor it starts at the oldest event that is kept. With `waitSeconds` (0-30) an
+   * One page; without a cursor, it starts at the oldest event that is kept. With `waitSeconds` (0-30), an
    * empty page waits for events.
    */
   list(feed: Feed, options?: EventListOptions): Promise<EventPage>;
   /**
-   * Every event after the cursor, once, in order: up to the feed's present end, or endlessly with `follow`.
+   * Every event after the cursor, once, in order: up to the feed's current end, or endlessly with `follow`.
    * Throws a 410 as HeadraceError.
    */
   replay(feed: Feed, options?: ReplayOptions): AsyncGenerator<HeadraceEvent>;
   /**
-   * Every event after the cursor (default: now), once, in order, and drafts. Connects again by itself, without
-   * end; a 410 becomes an item of kind `reset`. While the consumer is busy nothing is read. Ends with the app;
-   * throws at the signal, and when the key may no longer read.
+   * Every event after the cursor (default: now), once, in order, and drafts. It always reconnects; a 410 becomes
+   * an item of kind `reset`. It reads nothing while the consumer is busy. It ends when the app is deleted; it
+   * throws when the signal aborts, and when the key may no longer read.
    */
   stream(feed: Feed, options?: StreamOptions): AsyncGenerator<StreamItem>;
-  /** A snapshot that follows the events, both 410s included. Rejects where `stream` throws. */
+  /** Keeps a snapshot up to date with the events, also after a 410. Rejects where `stream` throws. */
   view(feed: Feed, options: ViewOptions): Promise<void>;
 }
 

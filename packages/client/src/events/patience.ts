@@ -1,13 +1,13 @@
-/** How a reader waits for the service: without end, by full jitter, at least as long as the service asks. */
+/** How a reader waits for the service: without end, with full jitter, at least as long as the service asks. */
 import { HeadraceError } from '../errors.ts';
 import { sleep } from '../http.ts';
 
 export type ReaderState =
   | { state: 'connecting' }
   | { state: 'open' }
-  /** The connection was lost, or not made, for the `attempt`th time without an event in between. */
+  /** The connection was lost or refused, for the `attempt`th time without an event in between. */
   | { state: 'waiting'; reason: HeadraceError; attempt: number; nextAttemptAt: Date }
-  /** Events may be missing: what the events describe has to be read again. */
+  /** Events may be missing: read what they describe again. */
   | { state: 'reset'; code: ResetCode };
 
 export type ResetCode = 'cursor_expired' | 'cursor_scope_changed';
@@ -20,10 +20,10 @@ export interface PatienceOptions {
 
 const FIRST_MS = 250;
 const LONGEST_MS = 30_000;
-/** The longest Retry-After that is followed: beyond it, another look costs nobody anything. */
+/** The longest Retry-After that is honoured: after this long, one more request costs little. */
 const LONGEST_ASKED_MS = 10 * 60_000;
 
-/** For a read that is repeated here: it may hold a long poll. */
+/** The timeout of a read that is repeated here: it may be a long poll. */
 export const ONE_ATTEMPT = { attempts: 1, attemptTimeoutMs: 45_000 };
 
 export class Patience {
@@ -45,7 +45,7 @@ export class Patience {
     this.#failures = 0;
   }
 
-  /** Waits for the next attempt; throws what no attempt changes, and the signal's reason. */
+  /** Waits for the next attempt; throws errors that no attempt would change, and the signal's reason. */
   async wait(error: unknown): Promise<void> {
     this.#signal?.throwIfAborted();
     const reason = failureOf(error);
@@ -59,7 +59,7 @@ export class Patience {
   }
 }
 
-/** The result of a read, repeated as long as the service does not answer it. */
+/** The result of a read that is repeated until the service answers. */
 export async function persistently<T>(options: PatienceOptions, read: () => Promise<T>): Promise<T> {
   for (const patience = new Patience(options); ;) {
     try {
@@ -71,7 +71,7 @@ export async function persistently<T>(options: PatienceOptions, read: () => Prom
   }
 }
 
-/** What breaks a connection is no HeadraceError, but means the same as no answer. */
+/** A broken connection does not throw a HeadraceError, but means the same as no answer. */
 function failureOf(error: unknown): HeadraceError {
   if (error instanceof HeadraceError) return error;
   const message = `The stream was lost: ${error instanceof Error ? error.message : String(error)}`;

@@ -7,9 +7,9 @@ import { ONE_ATTEMPT, persistently } from './patience.ts';
 import type { PatienceOptions } from './patience.ts';
 
 export interface ReplayOptions extends CallOptions, PatienceOptions {
-  /** Starts behind this; at the oldest event that is kept when left out. */
+  /** Starts after this cursor; when omitted, at the oldest event that is kept. */
   cursor?: string;
-  /** Waits for events at the feed's end, and for a service that does not answer. */
+  /** Waits for events at the feed's end, and while the service is unavailable. */
   follow?: boolean;
 }
 

@@ -1,11 +1,11 @@
 /**
- * A feed's stream over its connections.
+ * A feed's stream across its connections.
  *
  *   connecting --answered--> open --lost, ended, cut--> waiting --> connecting, from the last cursor
  *   connecting, open --410--> reset --> connecting, from a new head
  *
- * Each connection begins behind the last frame whose event the consumer has taken, so nothing is lost; what comes
- * again nevertheless is recognized by its id.
+ * Each connection starts after the last frame whose event the consumer has taken, so nothing is lost. Events
+ * that arrive again are recognized by their ids.
  */
 import { HeadraceError } from '../errors.ts';
 import type { Code } from '../errors.ts';
@@ -22,24 +22,24 @@ import type { PatienceOptions, ResetCode } from './patience.ts';
 
 export type StreamItem =
   | { kind: 'event'; event: HeadraceEvent }
-  /** No guarantee, no cursor. */
+  /** Without a guarantee, and without a cursor. */
   | { kind: 'draft'; draft: Draft }
   | { kind: 'draft.removed'; threadId: string; messageId: string }
-  /** Events may be missing before this: reload what you show, then read on. `cursor` follows the gap. */
+  /** Events may be missing before this: reload what you show, then continue. `cursor` is after the gap. */
   | { kind: 'reset'; code: ResetCode; cursor: string };
 
-/** Also where to resume when no event has come, from heartbeats. */
+/** With the cursors of heartbeats, which say where to resume when no event has arrived. */
 type PositionedItem = StreamItem | { kind: 'position'; cursor: string };
 
 export interface StreamOptions extends PatienceOptions {
-  /** Starts behind this; now when left out. */
+  /** Starts after this cursor; now when omitted. */
   cursor?: string;
-  /** A connection that brings nothing for so long is lost. Default 45,000: three heartbeats. */
+  /** A connection without data for this long is lost. Default 45,000: three heartbeats. */
   silenceMs?: number;
 }
 
 const SILENCE_MS = 45_000;
-/** A connection that lasts so long was no failure, whatever it brought. */
+/** A connection that lasts this long was not a failure, whatever it brought. */
 const LASTING_MS = 30_000;
 /** Far more than a resumed stream can repeat, since each event brings its cursor. */
 const REMEMBERED_IDS = 1_000;
@@ -103,7 +103,7 @@ class Place {
     this.#patience = patience;
   }
 
-  /** Moves behind a frame. */
+  /** Moves past a frame. */
   *itemsOf({ type, data, id }: Frame): Generator<PositionedItem> {
     const content = JSON.parse(data) as never;
     if (type === 'error') throw streamError(content);
@@ -143,7 +143,7 @@ function* removalOf(draft: Draft | null): Generator<PositionedItem> {
   if (draft) yield { kind: 'draft.removed', threadId: draft.threadId, messageId: draft.messageId };
 }
 
-/** Heartbeats have a cursor alone, and a type that this client does not know is an event. */
+/** A heartbeat has only a cursor. A type that this client does not know is an event. */
 const isEvent = (content: Partial<HeadraceEvent>): content is HeadraceEvent =>
   typeof content.id === 'string' && typeof content.cursor === 'string';
 

@@ -1,10 +1,10 @@
 /**
- * A view of the service's state that follows the events: head, snapshot, replay, and on. What the caller stores
- * together with a cursor is exact, however often the process dies:
+ * A view of the service's state that follows the events: head, snapshot, replay, stream. State that the caller
+ * stores together with a cursor is exact, however often the process dies:
  *
- *   load(cursor)          replaces the view by what the service has now, and stores `cursor` with it
+ *   load(cursor)          replaces the view with the service's current state, and stores `cursor` with it
  *   apply(event, cursor)  changes the view by one event, and stores `cursor` with it
- *   save(cursor)          no event has come up to here
+ *   save(cursor)          stores `cursor`: no event has arrived up to it
  */
 import type { Http } from '../http.ts';
 import type { HeadraceEvent } from '../generated/types.ts';
@@ -16,21 +16,21 @@ import { positionedEvents } from './stream.ts';
 import type { StreamOptions } from './stream.ts';
 
 export interface ViewOptions extends StreamOptions {
-  /** The stored cursor. Without one the view begins with `load`. */
+  /** The stored cursor. Without one, the view starts with `load`. */
   cursor?: string;
   /**
    * Reads what the view shows, and replaces all of it, in one transaction with the cursor. Events of changes that
-   * the snapshot has already may follow. Called at the beginning, and when events may have been missed. It is
-   * called again when the service cannot be reached.
+   * the snapshot already has may follow. Called at the start, and when events may have been missed. Called again
+   * if the service cannot be reached.
    */
   load(cursor: string, reason: 'start' | ResetCode): Promise<unknown> | void;
   /** Each event once, in order, in one transaction with the cursor. What it throws ends the view. */
   apply(event: HeadraceEvent, cursor: string): Promise<unknown> | void;
-  /** At most every few seconds; keeps the cursor of a quiet feed from expiring. */
+  /** Called at most every few seconds; keeps the cursor of a quiet feed from expiring. */
   save?(cursor: string): Promise<unknown> | void;
 }
 
-/** Resolves when the app is deleted; rejects at the signal, and when the key may no longer read. */
+/** Resolves when the app is deleted; rejects when the signal aborts, and when the key may no longer read. */
 export async function followView(
   http: Http,
   feed: Feed,
@@ -40,7 +40,7 @@ export async function followView(
     persistently(options, async () => load(at, reason));
   let from = cursor;
   if (from === undefined) {
-    // The cursor is older than the snapshot: what changes in between comes as an event.
+    // The cursor is older than the snapshot: changes in between arrive as events.
     from = await captureHead(http, feed, options);
     await reload(from, 'start');
   }

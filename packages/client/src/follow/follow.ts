@@ -1,7 +1,7 @@
 /**
- * One thread as a sequence of items to render: what it has, then what comes. Events name what changed, and reads
- * bring it. A read shows the state of its moment, which events may reach later: an end waits for its event, so that
- * it never comes before what led to it, and what was shown already is not shown again.
+ * One thread as a sequence of items to render: its history, then its changes. Events name what changed, and reads
+ * fetch it. A read may be ahead of the events: an end waits for its event, so it never comes before what led to it,
+ * and nothing is shown twice.
  */
 import { captureHead } from '../events/feed.ts';
 import { HeadraceError } from '../errors.ts';
@@ -16,27 +16,27 @@ import type { HistoryItem } from './history.ts';
 import { ThreadReads } from './reads.ts';
 import type { ThreadAddress } from './reads.ts';
 
-/** An item replaces the one before it with the same id; a message and its draft have the same. */
+/** An item replaces the earlier one with the same id; a message and its draft share an id. */
 export type FollowItem =
   | HistoryItem
   | { kind: 'thread'; thread: Thread }
   | { kind: 'draft'; draft: Draft }
-  /** No message has come of the draft. */
+  /** The draft ended without a message. */
   | { kind: 'draft.removed'; threadId: string; messageId: string };
 
 export interface FollowOptions extends PatienceOptions {
   /**
-   * The sequence of the last message that is shown already: only later ones come, and runs that had not ended
-   * before it. `now`: nothing but what is under way. Everything when left out.
+   * The sequence of the last message that the caller already shows: only later messages follow, and runs that had
+   * not ended before it. `now`: only what is in progress. When omitted, everything.
    */
   from?: number | 'now';
-  /** Goes on when the thread has nothing to do, until the thread is deleted. */
+  /** Continues when the thread has nothing to do, until the thread is deleted. */
   keepOpen?: boolean;
-  /** A connection that brings nothing for so long is lost. Default 45,000: three heartbeats. */
+  /** A connection without data for this long is lost. Default 45,000: three heartbeats. */
   silenceMs?: number;
 }
 
-/** Ends when the thread has nothing to do, or is deleted. Throws at the signal, and when the key may not read on. */
+/** Ends when the thread has nothing to do or is deleted. Throws on abort, and when the key may no longer read. */
 export async function* followThread(
   http: Http,
   address: ThreadAddress,
@@ -44,7 +44,7 @@ export async function* followThread(
 ): AsyncGenerator<FollowItem> {
   const { appId, threadId } = address;
   const feed = appId === undefined ? { direct: true as const, threadId } : { appId, threadId };
-  // Older than what is read: what changes in between comes as an event.
+  // The cursor is older than the reads: changes in between arrive as events.
   const cursor = await captureHead(http, feed, options);
   const follower = new Follower(new ThreadReads(http, address, options));
   yield* follower.begin(from);
@@ -59,15 +59,15 @@ export async function* followThread(
   }
 }
 
-/** Its events may end before the one of its deletion. */
+/** A deleted thread's events may end before the event of its deletion. */
 const isGone = (error: unknown) =>
   error instanceof HeadraceError && (error.code === 'thread_not_found' || error.code === 'app_not_found');
 
 /** How much later an event may occur than the change that a later event is about. */
 const CONCURRENT_MS = 60_000;
-/** More than a run has tools. */
+/** More than the tools of any run. */
 const SHOWN = 10_000;
-/** Tools that are read at once; usually one of the last few has changed. */
+/** Tools per page; usually one of the last few has changed. */
 const NEWEST_TOOLS = 20;
 
 const isEnd = (status: Run['status']) =>
@@ -80,7 +80,7 @@ class Follower {
   isIdle = false;
   isDeleted = false;
   readonly #reads: ThreadReads;
-  /** What was shown of each, by id: its status, or its version. */
+  /** What was last shown of each item, by id: its status, or its version. */
   readonly #shown = new Map<string, string>();
   #lastSequence = -1;
   #endedSince = '';
@@ -116,7 +116,7 @@ class Follower {
     return undefined;
   }
 
-  /** All that was not shown. */
+  /** Everything that was not shown yet. */
   async *#catchUp(): AsyncGenerator<FollowItem> {
     // Before all else: where it has nothing to do, all of it is read after that.
     const thread = await this.#reads.thread();
@@ -141,11 +141,11 @@ class Follower {
 
   async *#showThread(status: Thread['status']): AsyncGenerator<FollowItem> {
     const thread = await this.#reads.thread();
-    // Another status is that of a later event.
+    // A different status belongs to a later event.
     if (thread.status !== status) return;
     const isIdle = hasNothingToDo(status);
-    // Each event is one version: with versions between, this is the state of a later event, and all that led to it
-    // has to come before the end.
+    // Each event is one version: with versions in between, this is the state of a later event, and everything that
+    // led to it must come before the end.
     if (isIdle && thread.version > Number(this.#shown.get(thread.id)) + 1) return yield* this.#catchUp();
     this.isIdle = isIdle;
     yield* this.#show({ kind: 'thread', thread });

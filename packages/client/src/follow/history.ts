@@ -1,4 +1,4 @@
-/** What a thread has, as one sequence by time, read page by page. */
+/** A thread's history as one sequence in order of time, read page by page. */
 import type { Approval, Message, Run, Tool } from '../generated/types.ts';
 import type { ThreadReads } from './reads.ts';
 
@@ -8,17 +8,16 @@ export type HistoryItem =
   | { kind: 'approval'; approval: Approval }
   | { kind: 'run'; run: Run };
 
-/** What of a thread: its messages after one, and its runs that have not ended before a time. */
+/** The part of a thread: its messages after a given one, and its runs that had not ended before a given time. */
 export interface HistoryRange {
   afterSequence: number;
   endedSince: string;
 }
 
 /**
- * What comes of a run with its tools before its end, and of one that has not ended behind its beginning. Work goes on
- * meanwhile, so the order of the reads is that of what is shown: the runs first, then which messages are the last,
- * then the tools. What came before one of these messages is there when the tools are read; what belongs to a run that
- * began later comes as events.
+ * The tools of a run come before its end, or after its start if it has not ended. Work continues meanwhile, so the
+ * order of the reads matters: first the runs, then which messages are the last, then the tools. What came before
+ * one of these messages exists when the tools are read; what belongs to a run that started later comes as events.
  */
 export async function* historyOf(
   reads: ThreadReads,
@@ -54,7 +53,7 @@ export async function lastMessage(reads: ThreadReads): Promise<Message | undefin
   return undefined;
 }
 
-/** Oldest first. A page of runs that ended before is followed by such only. */
+/** Oldest first. After a page of runs that ended earlier, all further pages have only such runs. */
 async function runsOf(reads: ThreadReads, endedSince: string): Promise<Run[]> {
   const all: Run[] = [];
   for await (const page of reads.runs()) {
@@ -96,7 +95,7 @@ async function stepsOf(
 /** Usually one message is new. */
 const NEWEST = 10;
 
-/** Oldest first. From the end, where some are left out: the thread may be long. */
+/** Oldest first. Read from the end if some are left out: the thread may be long. */
 export async function* messagesBetween(
   reads: ThreadReads,
   after: number,
@@ -118,7 +117,7 @@ export async function* messagesBetween(
   yield* newest.toReversed();
 }
 
-/** Messages up to a time, then those after it, as far as they are of known runs. */
+/** Messages up to a time, then those after it that belong to known runs. */
 class Lookahead {
   readonly #messages: AsyncGenerator<Message>;
   readonly #runs: ReadonlySet<string>;
@@ -129,7 +128,7 @@ class Lookahead {
     this.#runs = runs;
   }
 
-  /** null: all that are left. */
+  /** Null: all that are left. */
   async *until(time: string | null): AsyncGenerator<HistoryItem> {
     for (;;) {
       this.#next ??= (await this.#messages.next()).value ?? null;

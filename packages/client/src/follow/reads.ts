@@ -1,11 +1,11 @@
-/** What a follower reads of a thread. Reads wait for the service as the stream does, without end. */
+/** What a follower reads of a thread. Like the stream, reads wait for the service without end. */
 import { ONE_ATTEMPT, persistently } from '../events/patience.ts';
 import type { PatienceOptions } from '../events/patience.ts';
 import { readJson } from '../http.ts';
 import type { Http, Query } from '../http.ts';
 import type { Approval, Message, Run, Thread, Tool } from '../generated/types.ts';
 
-/** A thread of an app, or without `appId` one of the Direct API. */
+/** A thread of an app, or, without `appId`, of the Direct API. */
 export interface ThreadAddress {
   appId?: string;
   threadId: string;
