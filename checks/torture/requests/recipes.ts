@@ -23,6 +23,7 @@ import {
 import { until } from './until.ts';
 import type { Ids } from './exhibits.ts';
 import type { Json, JsonObject } from './sample.ts';
+import { newConflict } from './conflicts.ts';
 import { changedThread, newThreadPull } from './pulls.ts';
 import { newName, newPull, nextBranch } from './repository.ts';
 import { newInstallation, pathOf, WEBHOOK_SECRET } from './world.ts';
@@ -221,6 +222,10 @@ export const RECIPES: Record<string, Recipe> = {
         ...seldom(draw.random, 'expectedHeadSourceId'),
       },
     })),
+  'applies.previewFile': async ({ world: { calls, key } }) => {
+    const { ids, body } = await newConflict(calls, key);
+    return { ids, body: { ...body, resolutions: undefined, expectedHeadSourceId: undefined } };
+  },
   'applies.listApplies': ({ world, random }) => ({
     query: { threadId: sometimes(random, 0.3) ? world.exhibits.ids.threadId : undefined },
   }),
@@ -585,6 +590,7 @@ const COSTLY = [
   'checkpoints.restoreSource',
   'checkpoints.restoreCheckpoint',
   'applies.createApply',
+  'applies.previewFile',
   'execs.createExec',
   'approvals.answerApproval',
   'builds.createBuild',
