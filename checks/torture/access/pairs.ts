@@ -6,8 +6,8 @@ import type { Operation, Schema } from '../requests/document.ts';
 import type { Ids } from '../requests/exhibits.ts';
 import { absentId, isAnId } from '../requests/mutations/paths.ts';
 import { sample, sampleText } from '../requests/sample.ts';
-import type { JsonObject } from '../requests/sample.ts';
-import { requestOf, withKey } from '../requests/specimen.ts';
+import type { Json, JsonObject } from '../requests/sample.ts';
+import { defined, requestOf, withKey } from '../requests/specimen.ts';
 import type { Answer, Request } from '../requests/wire.ts';
 import { exhibitName, pathOf } from '../requests/world.ts';
 
@@ -28,7 +28,15 @@ export interface Pair {
 }
 
 /** What a plain body still needs to be looked at in full. */
-const BODIES: Record<string, JsonObject> = { 'edits.createEdit': { changes: [{ path: 'a', content: '' }] } };
+const BODIES: Record<string, (given: JsonObject) => Record<string, Json | undefined>> = {
+  'edits.createEdit': () => ({ changes: CHANGES }),
+  // One of two forms: the pair has to agree on it.
+  'sources.importSource': ({ baseSourceId }) =>
+    baseSourceId === undefined
+      ? { files: [], baseSourceId: undefined, changes: undefined }
+      : { files: undefined, changes: CHANGES },
+};
+const CHANGES = [{ path: 'a', content: '' }];
 /** The exhibit of a kind of id. */
 const EXHIBIT: Record<string, string> = {
   prj: 'appId',
@@ -43,7 +51,7 @@ const EXHIBIT: Record<string, string> = {
 const absentIds = (ids: Ids): Ids =>
   Object.fromEntries(Object.entries(ids).map(([name, id]) => [name, isAnId(id) ? absentId(id) : id]));
 /** Each repository has numbers and hashes of its own. */
-const NO_IDS = new Set(['provider', 'token', 'number', 'commitSha']);
+const NO_IDS = new Set(['provider', 'index', 'token', 'number', 'commitSha']);
 const namesOf = (operation: Operation) =>
   operation.pathParameters.map((name) => exhibitName(operation, name)).filter((name) => !NO_IDS.has(name));
 
@@ -58,11 +66,11 @@ function ask(
   const key = operation.isWrite ? randomUUID() : undefined;
   const body = operation.body
     ? withKey(
-        {
+        defined<Json>({
           ...(sample(operation.body.schema, random, 'plain') as JsonObject),
-          ...BODIES[operation.base],
+          ...BODIES[operation.base]?.(more.body ?? {}),
           ...more.body,
-        },
+        }),
         key,
       )
     : undefined;

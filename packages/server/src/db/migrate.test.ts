@@ -227,7 +227,12 @@ test('0028: messages have the sizes of their attachments', async () => {
     { mediaType: 'image/png', data: 'iVBORw==' },
     { mediaType: 'text/plain', data: '' },
   ];
-  await insert('messages', { ...message, id: 'msg_1', sequence: 1, attachments: JSON.stringify(attachments) });
+  await insert('messages', {
+    ...message,
+    id: 'msg_1',
+    sequence: 1,
+    attachments: JSON.stringify(attachments),
+  });
   await insert('messages', { ...message, id: 'msg_2', sequence: 2 });
   await migrate(database.connection);
   const { rows } = await client.query('select attachment_sizes as sizes from messages order by id');
