@@ -46,7 +46,9 @@ for (const [file, text] of [
 ]) {
   if (!isCheck) writeFileSync(file, text);
   else if (readFileSync(file, 'utf8') !== text) {
-    console.error(`${relative(ROOT, file)} is not what openapi.json says. Run: npm run openapi`);
+    console.error(
+      `${relative(ROOT, file)} is not what openapi.json and the sources say. Run: npm run openapi`,
+    );
     process.exitCode = 1;
   }
 }
