@@ -1,5 +1,7 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { sql } from 'kysely';
+import pg from 'pg';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { expectStatus, invited, newAccount, tenant } from '../accounts/callers.fixture.ts';
 import { newId } from '../ids.ts';
 import { startTestServer } from '../service.fixture.ts';
@@ -88,6 +90,21 @@ describe('200', () => {
     expect(await found(idem, await may({ permissions: { thread: ['read'] } }))).toEqual([]);
     expect(await found(idem, await may({ projectIds: [app.id] }))).toEqual(patched);
     expect(await found(idem, await may({ projectIds: [newId('prj')] }))).toEqual([]);
+  });
+
+  test('many that the caller may not inspect cost few statements, however short the page is', async () => {
+    const { cookie, key } = await newCaller();
+    const idem = randomUUID();
+    const own = operationOf(await s.call('POST', `${P}/apps`, { name: 'x' }, { key, idem }));
+    await sql`insert into operations (org_id, id, actor_id, idempotency_key, fingerprint, method, path, permissions, published, status)
+      select org_id, 'op_z' || lpad(n::text, 25, '0'), 'sa_' || n, idempotency_key, fingerprint, method, path, '{scm:connect}', false, 'succeeded'
+      from operations cross join generate_series(1, 150) n where id = ${own}`.execute(s.service.ctx.db);
+    const creator = (await newAccount(s, cookie, { permissions: { project: ['create'] } })).key;
+    const query = vi.spyOn(pg.Client.prototype, 'query');
+    onTestFinished(() => query.mockRestore());
+    expect(await found(idem, { key: creator }, { limit: '1' })).toEqual([own]);
+    const statements = query.mock.calls.filter((call) => JSON.stringify(call).includes(idem));
+    expect(statements.length).toBe(2);
   });
 
   test("a session's own writes are for its user, owners and admins", async () => {

@@ -9,6 +9,8 @@ import { mayReadReceipt, seesReceipt } from './policy.ts';
 import { OperationView, operationView } from './view.ts';
 
 const ID = idBytes('id');
+/** So many receipts that the caller may not inspect cost one statement, however short its page is. */
+const READ_AT_ONCE = 100;
 
 /** Newest first, behind `after`. Each actor has at most one receipt of a key. */
 async function findReadable(
@@ -18,6 +20,7 @@ async function findReadable(
   limit: number,
 ): Promise<OperationRow[]> {
   const found: OperationRow[] = [];
+  const count = Math.max(limit, READ_AT_ONCE);
   for (let last = after; ;) {
     let query = db
       .selectFrom('operations')
@@ -25,9 +28,9 @@ async function findReadable(
       .where('org_id', '=', principal.orgId)
       .where('idempotency_key', '=', key);
     if (last !== null) query = query.where(ID, '<', last);
-    const rows = await query.orderBy(ID, 'desc').limit(limit).execute();
+    const rows = await query.orderBy(ID, 'desc').limit(count).execute();
     found.push(...rows.filter((row) => seesReceipt(principal, row) && mayReadReceipt(principal, row)));
-    if (found.length >= limit || rows.length < limit) return found.slice(0, limit);
+    if (found.length >= limit || rows.length < count) return found.slice(0, limit);
     last = rows.at(-1)!.id;
   }
 }
