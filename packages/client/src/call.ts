@@ -1,7 +1,8 @@
 /** Calls that are sent once, when the caller first asks for their result. */
 import { HeadraceError, WaitTimeoutError } from './errors.ts';
+import { LONGEST_TIMER_MS, sleep } from './http.ts';
 import type { Http, Read, Request } from './http.ts';
-import type { DoneOptions, Page, ResponseInfo } from './options.ts';
+import type { CallOptions, DoneOptions, Page, ResponseInfo } from './options.ts';
 
 /** The same calls without their first id. */
 export type Bound<T> = {
@@ -78,13 +79,17 @@ export interface Work<T, D> {
   /** From the answer; null if nothing was started. */
   of(answer: T): D | null;
   /** Reads it again; the service answers when it ends, or after that many seconds. */
-  read(work: D, waitSeconds: number, signal: AbortSignal | undefined): Promise<D>;
+  read(work: D, waitSeconds: number, options: CallOptions): Promise<D>;
   isEnded(work: D): boolean;
   timeoutMs: number;
 }
 
 /** How long the service holds a read: less than the 30 s that it allows, and than the usual limits of proxies. */
 const WAIT_SECONDS = 25;
+/** Between reads that the service does not hold. */
+const PAUSE_MS = 250;
+/** How much later than its seconds the service may answer. */
+const GRACE_MS = 10_000;
 
 export class WorkCall<T, D> extends Call<T> {
   readonly #work: Work<T, D>;
@@ -100,15 +105,39 @@ export class WorkCall<T, D> extends Call<T> {
    */
   async done({ signal, timeoutMs = this.#work.timeoutMs }: DoneOptions = {}): Promise<D> {
     const deadline = Date.now() + timeoutMs;
-    let work = this.#work.of(await this);
+    let work = this.#work.of(await this.#within(timeoutMs, signal));
     if (work === null)
       throw new HeadraceError(0, 'invalid_request', `The call started no ${this.#work.what} that could end.`);
     while (!this.#work.isEnded(work)) {
       signal?.throwIfAborted();
       const leftMs = deadline - Date.now();
       if (leftMs <= 0) throw new WaitTimeoutError(this.#work.what, timeoutMs);
-      work = await this.#work.read(work, Math.min(WAIT_SECONDS, Math.ceil(leftMs / 1000)), signal);
+      const since = Date.now();
+      work = await this.#work.read(work, Math.min(WAIT_SECONDS, Math.ceil(leftMs / 1000)), {
+        signal,
+        timeoutMs: leftMs + GRACE_MS,
+      });
+      if (!this.#work.isEnded(work) && Date.now() - since < PAUSE_MS)
+        await sleep(Math.min(PAUSE_MS, leftMs), signal);
     }
     return work;
+  }
+
+  /** The answer, unless the time or the signal ends the wait for it; the call itself goes on. */
+  async #within(timeoutMs: number, signal: AbortSignal | undefined): Promise<T> {
+    signal?.throwIfAborted();
+    const limit = new AbortController();
+    const onAbort = () => limit.abort(signal?.reason);
+    signal?.addEventListener('abort', onAbort);
+    const late = sleep(Math.min(timeoutMs, LONGEST_TIMER_MS), limit.signal).then(() => {
+      throw new WaitTimeoutError(this.#work.what, timeoutMs);
+    });
+    try {
+      return await Promise.race([this, late]);
+    } finally {
+      signal?.removeEventListener('abort', onAbort);
+      late.catch(() => {});
+      limit.abort();
+    }
   }
 }

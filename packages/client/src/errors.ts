@@ -65,11 +65,12 @@ export class HeadraceError extends Error {
 
   /** Whether the same call may succeed later, unchanged. */
   get retryable(): boolean {
-    return this.status === 0 || RETRIED.has(this.status) || this.code === 'request_in_progress';
+    return RETRIED.has(this.status) || RETRIED_CODES.has(this.code);
   }
 }
 
 const RETRIED = new Set([429, 502, 503, 504]);
+const RETRIED_CODES = new Set<Code>(['network_error', 'request_in_progress']);
 
 /** Whether an error has that code; `error.details` then has its members. */
 export const isCode = <C extends Code>(
@@ -122,7 +123,8 @@ export function errorOf(response: Response, text: string): HeadraceError {
   const retryAfterMs = retryAfter(headers.get('retry-after'));
   const error = memberOf(text);
   if (!error) return invalidResponse(status, text, { requestId, retryAfterMs });
-  const { code, message, requestId: id, fields, ...details } = error;
+  const { code, message, requestId: id, fields: given, ...details } = error;
+  const fields = Array.isArray(given) ? given : undefined;
   const shown = fields?.slice(0, SHOWN_FIELDS).map((field) => `${field.path}: ${field.message}`);
   return new HeadraceError(status, code, shown?.length ? `${message} (${shown.join('; ')})` : message, {
     fields,

@@ -70,11 +70,13 @@ export function createHttp(options: ClientOptions): Http {
   const base = baseOf(options);
   const credential = credentialOf(options, base);
   const send = options.fetch ?? ((input, init) => fetch(input, init));
-  return httpOf({ base, credential, send, session: options.session ?? false }, newKey);
+  const { headers = {}, session = false } = options;
+  return httpOf({ base, headers, credential, send, session }, newKey);
 }
 
 interface Service {
   base: string;
+  headers: Record<string, string>;
   credential: Record<string, string>;
   send: typeof fetch;
   session: boolean;
@@ -98,11 +100,15 @@ function baseOf({ baseUrl, session }: ClientOptions): string {
     throw new TypeError(
       `baseUrl must be the address of Headrace, for example http://127.0.0.1:4400, not ${JSON.stringify(base)}.`,
     );
-  return base.replace(/\/+$/, '');
+  const { username, password, search, hash, origin: host, pathname } = new URL(base);
+  // Not shown: they may be secret.
+  if (username || password || search || hash)
+    throw new TypeError('baseUrl must have no user, password, query or fragment.');
+  return host + pathname.replace(/\/+$/, '');
 }
 
 function credentialOf(options: ClientOptions, base: string): Record<string, string> {
-  const { key, token, session, headers } = options;
+  const { key, token, session } = options;
   if ([key, token, session].filter((given) => given !== undefined).length !== 1)
     throw new TypeError('createClient takes one of key, token and session.');
   if (key !== undefined && isBrowser() && !options.dangerouslyAllowBrowser)
@@ -114,8 +120,15 @@ function credentialOf(options: ClientOptions, base: string): Record<string, stri
     hasWarned = true;
     console.warn(`The credential for ${hostname} is sent without encryption: use https.`);
   }
-  if (key !== undefined) return { ...headers, 'x-api-key': key };
-  return token === undefined ? { ...headers } : { ...headers, authorization: `Bearer ${token}` };
+  if (key !== undefined) return { 'x-api-key': secretOf('key', key) };
+  return token === undefined ? {} : { authorization: `Bearer ${secretOf('token', token)}` };
+}
+
+/** Checked here: what `fetch` says of a header that cannot be sent has the header in it. */
+function secretOf(name: string, given: string): string {
+  const secret = given.trim();
+  if (!/^[!-~]+$/.test(secret)) throw new TypeError(`${name} must be printable ASCII without spaces.`);
+  return secret;
 }
 
 const isBrowser = () =>
@@ -128,45 +141,68 @@ async function attempts<T>(service: Service, request: Request, read: Read<T>): P
 async function attempts(service: Service, request: Request, read: null): Promise<Response>;
 async function attempts<T>(service: Service, request: Request, read: Read<T> | null): Promise<T | Response> {
   const deadline = Date.now() + (request.timeoutMs ?? TIMEOUT_MS);
+  const init = initOf(service, request);
   let isUncertain = false;
   for (let failures = 1; ; failures++) {
     try {
-      return await attempt(service, request, { deadline, read });
+      return await attempt(service, request, { deadline, read, init });
     } catch (error) {
       if (!(error instanceof HeadraceError)) throw error;
-      isUncertain ||= request.key !== undefined && (error.status === 0 || error.code === 'invalid_response');
+      isUncertain ||= request.key !== undefined && mayHaveHappened(error);
       const delayMs = delayBefore(request, error, failures);
       if (delayMs === null || Date.now() + delayMs > deadline)
-        throw isUncertain && error.retryable ? uncertain(service, request, error) : error;
+        throw isUncertain && isNoAnswer(error) ? uncertain(service, request, error) : error;
       await sleep(delayMs, request.signal);
     }
   }
 }
 
+/** Whether a write may have been done by an attempt that ended so. */
+const mayHaveHappened = ({ status, code }: HeadraceError): boolean =>
+  code === 'network_error' ||
+  (code === 'invalid_response' && (status >= 500 || (status >= 200 && status < 300)));
+
+/** Whether an attempt says nothing about those before it. */
+const isNoAnswer = ({ code, retryable }: HeadraceError): boolean => retryable || code === 'invalid_response';
+
 interface Attempt<T> {
   deadline: number;
   read: Read<T> | null;
+  /** Without the body that each attempt opens. */
+  init: RequestInit;
 }
+
+/** The most that timers can wait; beyond it they end at once. */
+export const LONGEST_TIMER_MS = 2 ** 31 - 1;
 
 /** Also reads the body, since the connection may be lost halfway through it. */
 async function attempt<T>(
   service: Service,
   request: Request,
-  { deadline, read }: Attempt<T>,
+  { deadline, read, init }: Attempt<T>,
 ): Promise<T | Response> {
   const { signal, attemptTimeoutMs = ATTEMPT_TIMEOUT_MS } = request;
   signal?.throwIfAborted();
+  const body = bodyOf(request);
   const limit = new AbortController();
-  const leftMs = Math.max(1, Math.min(attemptTimeoutMs, deadline - Date.now()));
+  const leftMs = Math.min(Math.max(1, Math.min(attemptTimeoutMs, deadline - Date.now())), LONGEST_TIMER_MS);
   const timer = setTimeout(() => limit.abort(), leftMs);
+  const onAbort = () => limit.abort(signal?.reason);
+  // AbortSignal.any keeps something for each call that was, as long as the caller's signal lives. What is read after
+  // the attempt needs it.
+  const both = signal && !read ? AbortSignal.any([signal, limit.signal]) : limit.signal;
+  if (read) signal?.addEventListener('abort', onAbort);
+  // Called without `this`: a browser's fetch accepts no other than its window.
+  const { send } = service;
   try {
-    const init = initOf(service, request);
-    init.signal = signal ? AbortSignal.any([signal, limit.signal]) : limit.signal;
-    const response = await service.send(service.base + request.path + queryOf(request.query), init);
+    const url = service.base + request.path + queryOf(request.query);
+    const response = await send(url, { ...init, ...body, signal: both });
     if (response.ok) return read ? await read(response) : response;
-    if (response.status < 400)
+    if (response.status < 400) {
+      void response.body?.cancel().catch(() => {});
       // Browsers hide its status.
       throw invalidResponse(response.status || 302, 'a redirect, which could carry the credential elsewhere');
+    }
     throw errorOf(response, await response.text());
   } catch (error) {
     if (error instanceof HeadraceError) throw error;
@@ -176,24 +212,51 @@ async function attempt<T>(
     throw new HeadraceError(0, 'network_error', message, { cause: error });
   } finally {
     clearTimeout(timer);
+    signal?.removeEventListener('abort', onAbort);
   }
 }
 
-function initOf(
-  { credential, session }: Service,
-  { method, body, contentType, ...request }: Request,
-): RequestInit {
-  const headers: Record<string, string> = { accept: 'application/json', ...request.headers, ...credential };
-  if (request.key !== undefined) headers['idempotency-key'] = request.key;
+/**
+ * What all attempts send, made once: the caller may change its body meanwhile, and a body that cannot be sent fails
+ * before the first attempt. Throws TypeError.
+ */
+function initOf(service: Service, { method, body, contentType, headers, key }: Request): RequestInit {
+  const type = contentType ?? 'application/json';
   // Some runtimes do not support `redirect: 'error'`, and some do not support `credentials`.
-  const init: RequestInit & { duplex?: 'half' } = { method, headers, redirect: 'manual' };
-  if (session) init.credentials = 'include';
-  if (body === undefined) return init;
-  headers['content-type'] = contentType ?? 'application/json';
+  return {
+    method,
+    redirect: 'manual',
+    headers: headersOf(
+      { accept: 'application/json' },
+      service.headers,
+      headers,
+      service.credential,
+      key === undefined ? {} : { 'idempotency-key': key },
+      body === undefined ? {} : { 'content-type': type },
+    ),
+    ...(service.session && { credentials: 'include' }),
+    ...(body !== undefined && contentType === undefined && { body: JSON.stringify(body) }),
+  };
+}
+
+/** Later ones win, however their names are written. */
+function headersOf(...given: (Record<string, string> | undefined)[]): Record<string, string> {
+  const headers: Record<string, string> = {};
+  for (const [name, value] of given.flatMap((some) => Object.entries(some ?? {}))) {
+    // Without the value: it may be secret.
+    if (!/^[\w!#$%&'*+.^`|~-]+$/.test(name) || !/^[\t -~\x80-\xff]*$/.test(value))
+      throw new TypeError(`The header ${JSON.stringify(name)} has characters that no header may have.`);
+    headers[name.toLowerCase()] = value;
+  }
+  return headers;
+}
+
+/** Bytes, opened for one attempt. */
+function bodyOf({ body, contentType }: Request): RequestInit & { duplex?: 'half' } {
+  if (body === undefined || contentType === undefined) return {};
   const bytes = typeof body === 'function' ? (body as () => ReadableStream)() : body;
-  init.body = contentType === undefined ? JSON.stringify(body) : (bytes as NonNullable<RequestInit['body']>);
-  if (bytes instanceof ReadableStream) init.duplex = 'half';
-  return init;
+  const isStream = bytes instanceof ReadableStream;
+  return { body: bytes as NonNullable<RequestInit['body']>, ...(isStream && { duplex: 'half' }) };
 }
 
 function queryOf(query: Query = {}): string {
@@ -257,19 +320,25 @@ export const sleep = (milliseconds: number, signal?: AbortSignal): Promise<void>
 const uncertain = (service: Service, { key = '' }: Request, error: HeadraceError) =>
   new UncertainError(error, key, async () => {
     const request: Request = { method: 'GET', path: '/api/operations', query: { idempotencyKey: key } };
-    const { operations } = await attempts(service, request, readJson<{ operations: Operation[] }>);
+    const read = jsonWith<{ operations: Operation[] }>('operations');
+    const { operations } = await attempts(service, request, read);
     return operations[0] ?? null;
   });
 
-/** The answer's JSON. Throws HeadraceError `invalid_response`. */
-export async function readJson<T>(response: Response): Promise<T> {
-  const text = await response.text();
-  try {
-    return JSON.parse(text) as T;
-  } catch {
+/** Reads JSON with these members. Throws HeadraceError `invalid_response` for anything else. */
+export const jsonWith =
+  <T>(...members: string[]): Read<T> =>
+  async (response) => {
+    const text = await response.text();
+    let answer: T & Record<string, unknown>;
+    try {
+      answer = JSON.parse(text) as never;
+      if (members.every((name) => answer[name] !== undefined)) return answer;
+    } catch {
+      // As what is JSON, but not of the service.
+    }
     throw invalidResponse(response.status, text);
-  }
-}
+  };
 
 function reasonOf(error: unknown): string {
   const { cause, message } = error as { cause?: { code?: string; message?: string }; message?: string };

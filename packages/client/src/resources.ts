@@ -1,7 +1,7 @@
 /** Makes the methods of all resources from the generated table. */
 import { Call, ListCall, WorkCall } from './call.ts';
 import { TABLE } from './generated/table.ts';
-import { readJson } from './http.ts';
+import { jsonWith } from './http.ts';
 import type { Http, Query, Read, Request } from './http.ts';
 import type { CallOptions, Page, WriteOptions } from './options.ts';
 import { workOf } from './work.ts';
@@ -115,6 +115,7 @@ function callOf(http: Http, row: Row, template: string, args: readonly unknown[]
     ...defined(options),
     method: row.method,
     path,
+    ...(isOnce(row) && { attempts: 1 }),
     // A read may have a parameter of that name.
     query: row.takesKey ? query : { ...query, idempotencyKey },
     ...key,
@@ -125,6 +126,10 @@ function callOf(http: Http, row: Row, template: string, args: readonly unknown[]
   };
   return answerOf(http, row, request);
 }
+
+/** Without a key, an attempt whose answer is lost may have had its effect. The previews only read. */
+const isOnce = ({ resource, method, takesKey }: Row): boolean =>
+  method !== 'GET' && !takesKey && resource !== 'applies';
 
 const isArchive = (body: unknown) =>
   typeof body === 'function' ||
@@ -139,8 +144,9 @@ function answerOf(http: Http, { answer }: Row, request: Request): Call<unknown> 
   if (answer.startsWith('[')) return new ListCall(http, request, pageReader(answer.slice(1)));
   const isWhole = answer.startsWith('*');
   const member = isWhole ? answer.slice(1) : answer;
+  const readMembers = jsonWith<Record<string, unknown>>(isWhole ? 'ok' : answer);
   const read: Read<unknown> = async (response) => {
-    const { ok: _, ...members } = await readJson<Record<string, unknown>>(response);
+    const { ok: _, ...members } = await readMembers(response);
     return isWhole ? members : members[answer];
   };
   const work = workOf(http, member, request.path);
@@ -151,14 +157,13 @@ function answerOf(http: Http, { answer }: Row, request: Request): Call<unknown> 
 
 const readBytes: Read<Uint8Array> = async (response) => new Uint8Array(await response.arrayBuffer());
 
-const pageReader =
-  (member: string): Read<Page<unknown>> =>
-  async (response) => {
-    const { nextCursor, hasMore, ...rest } = await readJson<Page<unknown> & Record<string, unknown[]>>(
-      response,
-    );
-    return { items: rest[member] ?? [], nextCursor, hasMore };
+function pageReader(member: string): Read<Page<unknown>> {
+  const readPage = jsonWith<Page<unknown> & Record<string, unknown[]>>(member, 'nextCursor');
+  return async (response) => {
+    const { nextCursor, hasMore, ...rest } = await readPage(response);
+    return { items: rest[member]!, nextCursor, hasMore };
   };
+}
 
 /** Throws TypeError if an id is missing: the path would mean something else. */
 function pathWith(label: string, template: string, ids: readonly unknown[]): string {

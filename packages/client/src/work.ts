@@ -1,7 +1,7 @@
 /** What `.done()` waits for. */
 import type { Work } from './call.ts';
 import type { Apply, Build, Execution, Preview, Run } from './generated/types.ts';
-import { readJson } from './http.ts';
+import { jsonWith } from './http.ts';
 import type { Http } from './http.ts';
 
 type Kind = Omit<Work<unknown, never>, 'of' | 'read'> & {
@@ -68,10 +68,11 @@ export function workOf(
   if (!kind) return undefined;
   return {
     ...kind,
-    read: async (work, waitSeconds, signal) => {
+    read: async (work, waitSeconds, options) => {
       const path = kind.path(work as never, start);
-      const request = { method: 'GET', path, query: { waitSeconds }, ...(signal && { signal }) };
-      const { data } = await http.send(request, readJson<Record<string, unknown>>);
+      // The work goes on while the service cannot be reached: only the time of the wait ends the attempts.
+      const request = { method: 'GET', path, query: { waitSeconds }, attempts: Infinity, ...options };
+      const { data } = await http.send(request, jsonWith<Record<string, unknown>>(member));
       return data[member];
     },
   };

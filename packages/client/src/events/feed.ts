@@ -1,5 +1,5 @@
 /** The feeds, and their pages. A cursor belongs to one feed and its filters. */
-import { readJson } from '../http.ts';
+import { jsonWith } from '../http.ts';
 import type { Http, Query } from '../http.ts';
 import type { CallOptions } from '../options.ts';
 import type { HeadraceEvent } from '../generated/types.ts';
@@ -63,7 +63,7 @@ export const isLastOf = (feed: Feed, event: HeadraceEvent): boolean =>
 
 export async function readHead(http: Http, feed: Feed, options: CallOptions = {}): Promise<string> {
   const request = { ...options, method: 'GET', path: `${pathOf(feed)}/head`, query: filtersOf(feed) };
-  return (await http.send(request, readJson<{ cursor: string }>)).data.cursor;
+  return (await http.send(request, jsonWith<{ cursor: string }>('cursor'))).data.cursor;
 }
 
 /** The same, however long the service is unavailable. */
@@ -77,6 +77,8 @@ export async function listEvents(
 ): Promise<EventPage> {
   const query = { ...filtersOf(feed), cursor, limit, waitSeconds, order };
   const request = { ...options, method: 'GET', path: pathOf(feed), query };
-  const { events, nextCursor, hasMore } = (await http.send(request, readJson<EventPage>)).data;
+  const { events, nextCursor, hasMore } = (
+    await http.send(request, jsonWith<EventPage>('events', 'nextCursor'))
+  ).data;
   return { events, nextCursor, hasMore };
 }

@@ -1,7 +1,7 @@
 /** What a follower reads of a thread. Like the stream, reads wait for the service without end. */
 import { ONE_ATTEMPT, persistently } from '../events/patience.ts';
 import type { PatienceOptions } from '../events/patience.ts';
-import { readJson } from '../http.ts';
+import { jsonWith } from '../http.ts';
 import type { Http, Query } from '../http.ts';
 import type { Approval, Message, Run, Thread, Tool } from '../generated/types.ts';
 
@@ -24,11 +24,11 @@ export class ThreadReads {
   }
 
   async thread(): Promise<Thread> {
-    return (await this.#get<{ thread: Thread }>('')).thread;
+    return (await this.#get<{ thread: Thread }>('', 'thread')).thread;
   }
 
   async run(id: string): Promise<Run> {
-    return (await this.#get<{ run: Run }>(`/runs/${id}`)).run;
+    return (await this.#get<{ run: Run }>(`/runs/${id}`, 'run')).run;
   }
 
   /** Newest first. */
@@ -51,7 +51,7 @@ export class ThreadReads {
 
   async *#pages<T>(path: string, plural: string, query: Query = {}): AsyncGenerator<T[]> {
     for (let cursor: string | undefined; ;) {
-      const page = await this.#get<Record<string, T[]> & { nextCursor: string | null }>(path, {
+      const page = await this.#get<Record<string, T[]> & { nextCursor: string | null }>(path, plural, {
         ...query,
         cursor,
       });
@@ -61,11 +61,10 @@ export class ThreadReads {
     }
   }
 
-  async #get<T>(path: string, query: Query = {}): Promise<T> {
+  async #get<T>(path: string, member: string, query: Query = {}): Promise<T> {
     const { signal } = this.#options;
-    const { data } = await persistently(this.#options, () =>
-      this.#http.send({ method: 'GET', path: this.#root + path, query, signal, ...ONE_ATTEMPT }, readJson<T>),
-    );
+    const request = { method: 'GET', path: this.#root + path, query, signal, ...ONE_ATTEMPT };
+    const { data } = await persistently(this.#options, () => this.#http.send(request, jsonWith<T>(member)));
     return data;
   }
 }
