@@ -1,4 +1,5 @@
 import { spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
 import {
   existsSync,
   mkdirSync,
@@ -14,6 +15,7 @@ import {
 import { tmpdir } from 'node:os';
 import { dirname, join, relative } from 'node:path';
 import { buffer } from 'node:stream/consumers';
+import { Worker } from 'node:worker_threads';
 import { gzipSync } from 'node:zlib';
 import { pack } from 'tar-stream';
 import type { Header } from 'tar-stream';
@@ -215,6 +217,28 @@ const EXTRACT = `
   await extract(archive(), target).catch((error) => console.log(error.code));`;
 const inProcess = (file: string) => ['--input-type=module', '-e', EXTRACT, import.meta.dirname, file, target];
 
+/** Looks at a path until it is stopped, and sends whether the file was ever missing. */
+const WATCH = `
+  const { parentPort, workerData: { file, stop } } = require('node:worker_threads');
+  const { existsSync } = require('node:fs');
+  let isMissed = false;
+  parentPort.postMessage('begins');
+  while (Atomics.load(stop, 0) === 0) isMissed ||= !existsSync(file);
+  parentPort.postMessage(isMissed);`;
+
+test('a file that is replaced by force is there at every moment', async () => {
+  const files = (content: string) =>
+    Object.fromEntries(Array.from({ length: 1_000 }, (_, i) => [`${i + 1_000}.txt`, content]));
+  write(files('mine'));
+  const stop = new Int32Array(new SharedArrayBuffer(4));
+  const watch = new Worker(WATCH, { eval: true, workerData: { file: join(target, '1999.txt'), stop } });
+  await once(watch, 'message');
+  const isMissed = once(watch, 'message');
+  await extract(await archiveOf(files('theirs')), target, { force: true });
+  Atomics.store(stop, 0, 1);
+  expect(await isMissed).toEqual([false]);
+});
+
 test('a disk that takes no more leaves the folder as it was', async () => {
   write({ 'a.txt': 'mine' });
   const file = join(base, 'archive');
@@ -245,8 +269,11 @@ test('a killed process leaves the folder as it was, and its remains go later', a
   const [remains] = readdirSync(target).filter((name) => name.startsWith('.headrace-'));
   expect(readFileSync(join(target, remains!, '.gitignore'), 'utf8')).toBe('*\n');
   expect(readdirSync(target).sort()).toEqual([remains, 'a.txt']);
+  const similar = ['.headrace-notes', '.headrace-extract-notes-of-mine'];
+  for (const name of similar) mkdirSync(join(target, name));
   const longAgo = Date.now() / 1000 - 2 * 60 * 60;
-  utimesSync(join(target, remains!), longAgo, longAgo);
+  for (const name of [remains!, ...similar]) utimesSync(join(target, name), longAgo, longAgo);
   await extract(archive, target);
   expect(everything()).toEqual(['my site/a.txt', 'my site/b.txt', 'my site/c.txt']);
+  expect(readdirSync(target).sort()).toEqual([...similar.toSorted(), 'a.txt', 'b.txt', 'c.txt']);
 });

@@ -73,21 +73,24 @@ interface Place {
 async function placeOf(folder: string): Promise<Place> {
   try {
     const target = await realpath(folder);
-    return { target, folder: target, prefix: '.headrace-' };
+    return { target, folder: target, prefix: '.headrace-extract-' };
   } catch (error) {
     if (codeOf(error) !== 'ENOENT') throw error;
     const parent = dirname(folder);
     await mkdir(parent, { recursive: true });
-    return { target: null, folder: parent, prefix: `.${basename(folder)}.headrace-` };
+    return { target: null, folder: parent, prefix: `.${basename(folder)}.headrace-extract-` };
   }
 }
 
 const LEFTOVER_MS = 60 * 60_000;
 
-/** What killed processes left behind. Nobody extracts for an hour. */
+/** Of the name that `mkdtemp` completes. */
+const RANDOM = /^[A-Za-z0-9]{6}$/;
+
+/** What killed processes left behind, and nothing of like names. Nobody extracts for an hour. */
 async function removeLeftovers({ folder, prefix }: Place): Promise<void> {
   for (const name of await readdir(folder)) {
-    if (!name.startsWith(prefix)) continue;
+    if (!name.startsWith(prefix) || !RANDOM.test(name.slice(prefix.length))) continue;
     const path = join(folder, name);
     const { mtimeMs } = await stat(path).catch(() => ({ mtimeMs: Date.now() }));
     if (Date.now() - mtimeMs > LEFTOVER_MS) await rm(path, { recursive: true, force: true });

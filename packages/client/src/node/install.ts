@@ -54,7 +54,9 @@ export async function installFiles(
   }
   const kept = force ? [...inTheWay] : [...inTheWay, ...lost];
   if (kept.length > 0) throw new ChangedFilesError(kept);
-  for (const path of lost) rmSync(join(target, path));
+  const replaced = new Set(toWrite);
+  // What lies above a file; at the path of a file, renaming replaces it, so that it is never missing.
+  for (const path of lost) if (!replaced.has(path)) rmSync(join(target, path));
   for (const path of toWrite) {
     mkdirSync(dirname(join(target, path)), { recursive: true });
     renameSync(join(tree, path), join(target, path));
