@@ -113,6 +113,21 @@ test('a secret that is none is a mistake of the receiver', async () => {
     await expect(verifyWebhook(secret, signed(), BODY, NOW)).rejects.toThrow(TypeError);
 });
 
+test('a tolerance that is no number is refused: nothing would be too old', async () => {
+  for (const options of [{ toleranceSeconds: Number.NaN }, { toleranceSeconds: -1 }, { now: new Date('x') }])
+    await expect(verifyWebhook(OURS, signed(), BODY, { ...NOW, ...options })).rejects.toThrow(TypeError);
+});
+
+test('more signatures than a rotation has are not computed', async () => {
+  const [ours, other] = [signed()['webhook-signature'], signed(OTHER)['webhook-signature']];
+  const headers = (others: number) => ({
+    ...signed(),
+    'webhook-signature': `${`${other} `.repeat(others)}${ours}`,
+  });
+  expect(await verifyWebhook(OURS, headers(9), BODY, NOW)).toEqual(EVENT);
+  expect(await fault(OURS, headers(10), BODY, NOW)).toBe('invalid_signature');
+});
+
 test('the package accepts the same deliveries', async () => {
   const headers = signed(OURS, { at: new Date() });
   expect(new Webhook(OURS).verify(BODY, headers)).toEqual(await verifyWebhook(OURS, headers, BODY));

@@ -46,10 +46,13 @@ export class WebhookError extends Error {
 }
 
 const TOLERANCE_SECONDS = 300;
+const SIGNATURE_BYTES = 32;
+/** More than a rotation has secrets: each costs a hash of the body, and anybody can send them. */
+const MOST_SIGNATURES = 10;
 
 /**
  * Returns the event of a delivery. `secrets`: several during a rotation. `rawBody`: as received, since parsing and
- * serializing it changes the signed bytes. Throws WebhookError; TypeError for a malformed secret.
+ * serializing it changes the signed bytes. Throws WebhookError; TypeError for invalid options or secrets.
  */
 export async function verifyWebhook(
   secrets: string | readonly string[],
@@ -57,6 +60,10 @@ export async function verifyWebhook(
   rawBody: string | Uint8Array | ArrayBuffer,
   { toleranceSeconds = TOLERANCE_SECONDS, now = new Date() }: VerifyOptions = {},
 ): Promise<WebhookEvent> {
+  if (!(toleranceSeconds >= 0) || Number.isNaN(now.getTime()))
+    throw new TypeError(
+      'toleranceSeconds must be a number from 0, and now a date: else nothing would be too old.',
+    );
   const keys = await Promise.all([secrets].flat().map(keyOf));
   const body = bytesOf(rawBody);
   const delivery = headersOf(headers);
@@ -123,9 +130,9 @@ async function isSigned(
   signatures: readonly string[],
   signed: Uint8Array<ArrayBuffer>,
 ): Promise<boolean> {
-  for (const signature of signatures) {
+  for (const signature of signatures.slice(0, MOST_SIGNATURES)) {
     const bytes = signature.startsWith('v1,') ? base64(signature.slice('v1,'.length)) : null;
-    if (bytes === null) continue;
+    if (bytes?.length !== SIGNATURE_BYTES) continue;
     for (const key of keys) if (await crypto.subtle.verify('HMAC', key, bytes, signed)) return true;
   }
   return false;
