@@ -1,4 +1,4 @@
-/** The parts of `openapi.json` that the client is made of. */
+/** The parts of `openapi.json` from which the client is generated. */
 
 export interface Schema {
   $ref?: string;
@@ -63,7 +63,7 @@ export interface Operation {
   answer: { schema: Schema } | { mediaType: string };
 }
 
-/** Every operation, in every spelling of its path. */
+/** Every operation, once for each of its paths. */
 export function operationsOf(document: OpenApi): Operation[] {
   return Object.entries(document.paths).flatMap(([path, methods]) =>
     Object.entries(methods)
@@ -111,7 +111,7 @@ function permissionOf({ operationId, description = '' }: DocumentOperation): str
   return permission[1] ?? permission[2]!;
 }
 
-/** What a reference means; anything else is returned as it is. */
+/** Resolves a reference; returns anything else unchanged. */
 export function resolve<T>(document: OpenApi, value: Reference): T {
   if (value.$ref === undefined) return value as T;
   const found = value.$ref

@@ -1,6 +1,6 @@
 /**
- * Writes `src/generated` from `openapi.json`, and the reference from both, or with --check fails when one differs from
- * what would be written. The types have every named schema once.
+ * Writes `src/generated` from `openapi.json`, and the reference from both, or with --check fails if one is stale.
+ * The types have every named schema once.
  */
 import { execFileSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -53,7 +53,7 @@ for (const [file, text] of [
   }
 }
 
-/** As the repository's formatter writes them, so that both agree. */
+/** Writes them as the repository's formatter does, so that both agree. */
 function format(texts: Record<string, string>): Record<string, string> {
   const folder = mkdtempSync(join(TARGET, '.making-'));
   try {

@@ -1,4 +1,4 @@
-/** The methods of the client: their signatures, and the table that `client.ts` makes them from. */
+/** The client's methods: their signatures, and the table from which `client.ts` makes them. */
 import type { OpenApi, Operation, Schema } from './document.ts';
 import { operationsOf } from './document.ts';
 import { FEEDS, METHODS } from './names.ts';
@@ -22,7 +22,7 @@ export interface Method {
   hasDirectForm: boolean;
 }
 
-/** Throws for an operation that `names.ts` does not know, and for a name without operation. */
+/** Throws for an operation without a name in `names.ts`, and for a name without an operation. */
 export function methodsOf(document: OpenApi): Method[] {
   const operations = operationsOf(document);
   const known = new Set(operations.map(({ id }) => id));
@@ -72,7 +72,7 @@ const shortPath = (path: string): string =>
     .replace(/^\/api\//, '/')
     .replaceAll(/\{\w+\}/g, ':');
 
-/** The interfaces of all resources, and of what is bound to an app, a project or a thread. */
+/** The interfaces of all resources, and of the clients bound to an app, a project or a thread. */
 export function interfacesOf(methods: readonly Method[]): string {
   const resources = Map.groupBy(methods, ({ resource }) => resource);
   const interfaces = [...resources].map(
@@ -109,7 +109,7 @@ const isOfThread: Chosen = (path, hasDirectForm) =>
 const boundTo = (methods: readonly Method[], chosen: Chosen): Method[] =>
   methods.filter(({ operation, hasDirectForm }) => chosen(operation.path, hasDirectForm));
 
-/** Methods without the ids that are bound: of each as many as its own path names first. */
+/** Methods without the bound ids, which are the first ones in the path. */
 function handle(name: string, of: string, methods: readonly Method[], ids: number): string {
   const members = [...Map.groupBy(methods, ({ resource }) => resource)].map(([resource, list]) => {
     const counts = Map.groupBy(list, ({ operation }) =>
@@ -158,7 +158,7 @@ const inputName = ({ id }: Operation): string => {
   return `${id.startsWith('scm.') ? 'Scm' : id.startsWith('automations.rotate') ? 'Automation' : id.startsWith('webhooks.rotate') ? 'Webhook' : ''}${name[0]!.toUpperCase()}${name.slice(1)}Input`;
 };
 
-/** A body without members is nothing that a caller can say. */
+/** A body without members leaves nothing for the caller to send. */
 function bodyOf({ body }: Operation): Operation['body'] {
   const isEmpty =
     body?.schema.type === 'object' &&
@@ -170,7 +170,7 @@ function bodyOf({ body }: Operation): Operation['body'] {
 const hasOperationId = ({ body }: Operation): boolean =>
   body?.schema.required?.includes('clientOperationId') ?? false;
 
-/** The client fills it in: it is the call's own key. */
+/** The client fills this in: it is the key of the call. */
 const withoutOperationId = (schema: Schema): Schema =>
   schema.required?.includes('clientOperationId')
     ? { ...schema, required: schema.required.filter((name) => name !== 'clientOperationId') }
@@ -223,7 +223,7 @@ function optionsOf({ query, method }: Operation): string {
   return `options${isRequired ? '' : '?'}: ${members.length ? `{ ${members.join('; ')} } & ` : ''}${base}`;
 }
 
-/** What a call returns, and how the table says it. */
+/** What a call returns, and how the table expresses it. */
 function answerOf({ answer }: Operation): { column: string; type: string } {
   if ('mediaType' in answer) return { column: 'bytes', type: 'Call<Uint8Array>' };
   const { ok: _, ...members } = answer.schema.properties ?? {};

@@ -1,6 +1,6 @@
 /**
- * The method of each operation, `resource.method`. The spelling of a path (`.byProject`, `.direct`) does not
- * matter here: `client.ts` reaches all of them. Streams are written by hand in `src/events`.
+ * The method of each operation, `resource.method`. The path forms (`.byProject`, `.direct`) do not matter here:
+ * `client.ts` reaches all of them. Streams are handwritten in `src/events`.
  */
 export const METHODS: Readonly<Record<string, string>> = {
   'projects.createApp': 'apps.create',
@@ -188,7 +188,7 @@ export const FEEDS: Readonly<Record<string, string>> = {
   'events.streamEvents': 'events.stream',
 };
 
-/** Schemas whose names in the document are short, or mean something else in TypeScript. */
+/** Schemas with a name in the document that is too short, or means something else in TypeScript. */
 export const TYPES: Readonly<Record<string, string>> = {
   Event: 'HeadraceEvent',
   EventsEvent: 'DirectEvent',

@@ -2,7 +2,7 @@
 import type { OpenApi, Schema } from './document.ts';
 import { TYPES } from './names.ts';
 
-/** Their variants differ in few members: callers read one type with all of them. */
+/** The variants of these differ in few members: callers read one type with all of them. */
 const MERGED = new Set(['EventData']);
 
 const REFERENCE = '#/components/schemas/';
@@ -71,7 +71,7 @@ function objectType({ properties, required = [], additionalProperties, patternPr
 const propertyName = (name: string): string =>
   /^[A-Za-z_$][\w$]*$/.test(name) ? name : JSON.stringify(name);
 
-/** One object with the members of all variants; those that not all have are optional. */
+/** One object with the members of all variants; members that some variants lack are optional. */
 function merged({ description, anyOf: variants = [] }: Schema): Schema {
   const names = new Set(variants.flatMap((variant) => Object.keys(variant.properties ?? {})));
   const properties = Object.fromEntries(
@@ -81,7 +81,7 @@ function merged({ description, anyOf: variants = [] }: Schema): Schema {
   return { type: 'object', properties, required, ...(description !== undefined && { description }) };
 }
 
-/** Values that are listed add nothing where another schema takes any string. */
+/** Listed values add nothing if another schema takes any string. */
 function union(schemas: readonly Schema[]): Schema {
   const open = schemas.filter((schema) => !schema.enum);
   const variants = new Map(open.map((schema) => [typeOf(schema), schema]));

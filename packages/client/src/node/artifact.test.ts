@@ -64,16 +64,16 @@ test.each(['../outside', '/etc/x', 'a//b', 'a\\b'])(
 
 test('links, other bytes, and missing or further files are refused', async () => {
   const link = await build({ a: 'x' }, 'symlink');
-  await expect(readArtifact(link.artifact, link.manifest)).rejects.toThrow('no regular file');
+  await expect(readArtifact(link.artifact, link.manifest)).rejects.toThrow('not a regular file');
   const { artifact, manifest } = await build({ a: 'x', b: 'y' });
   const refused = (changes: Partial<Manifest>) =>
     expect(readArtifact(artifact, { ...manifest, ...changes })).rejects;
   await refused({ artifactSha256: '0'.repeat(64) }).toThrow('SHA-256 differs');
   const [a, b] = manifest.files as [Manifest['files'][number], Manifest['files'][number]];
-  await refused({ files: [b] }).toThrow('"a" is not as the manifest says');
+  await refused({ files: [b] }).toThrow('"a" does not match the manifest');
   await refused({ files: [a, b, { ...a, path: 'c' }] }).toThrow('lacks 1');
-  await refused({ files: [{ ...a, sha256: '0'.repeat(64) }, b] }).toThrow('not as the manifest says');
-  await refused({ files: [{ ...a, mode: '0644' }, b] }).toThrow('not as the manifest says');
+  await refused({ files: [{ ...a, sha256: '0'.repeat(64) }, b] }).toThrow('does not match the manifest');
+  await refused({ files: [{ ...a, mode: '0644' }, b] }).toThrow('does not match the manifest');
   await refused({ fileCount: 1 }).toThrow('more than 1 files');
   await refused({ byteSize: 1 }).toThrow('more than 1 bytes');
 });

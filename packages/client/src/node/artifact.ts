@@ -10,7 +10,7 @@ export interface ArtifactFile {
   mode: '0644' | '0755';
 }
 
-/** The files of a build. Throws ArchiveError when they are not just those of the manifest. */
+/** The files of a build. Throws ArchiveError unless they are exactly those of the manifest. */
 export async function readArtifact(artifact: Uint8Array, manifest: Manifest): Promise<ArtifactFile[]> {
   verifyArtifact(artifact, manifest);
   const files: (ArtifactFile & HashedFile)[] = [];
@@ -25,7 +25,7 @@ export async function readArtifact(artifact: Uint8Array, manifest: Manifest): Pr
 
 export function verifyArtifact(artifact: Uint8Array, manifest: Manifest): void {
   if (sha256Of(artifact) !== manifest.artifactSha256)
-    throw new ArchiveError('The artifact is not the one of its manifest: its SHA-256 differs.');
+    throw new ArchiveError('The artifact does not match its manifest: its SHA-256 differs.');
 }
 
 export function matchManifest(files: readonly HashedFile[], manifest: Manifest): void {
@@ -35,7 +35,7 @@ export function matchManifest(files: readonly HashedFile[], manifest: Manifest):
     const isRight =
       file?.byteSize === byteSize && file.sha256 === sha256 && (file.mode === '0755') === executable;
     if (!isRight)
-      throw new ArchiveError(`The artifact's file ${JSON.stringify(path)} is not as the manifest says.`);
+      throw new ArchiveError(`The artifact's file ${JSON.stringify(path)} does not match the manifest.`);
     expected.delete(path);
   }
   const [missing] = expected.keys();

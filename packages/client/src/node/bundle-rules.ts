@@ -1,6 +1,6 @@
 /**
- * The rules of the service for the files of a source, with its words and its places, so that a folder is refused
- * before it is sent just as it would be after.
+ * The service's rules for the files of a source, with its messages and paths, so that a folder is refused before
+ * it is sent exactly as the service would refuse it.
  */
 import { HeadraceError } from '../errors.ts';
 import type { Field } from '../errors.ts';
@@ -10,9 +10,9 @@ const MEBI = 1024 * 1024;
 export const MAX_FILES = 10_000;
 export const MAX_BYTES = 32 * MEBI;
 export const MAX_FILE_BYTES = 8 * MEBI;
-/** Files that are checked for their names, also where a source may not hold as many. */
+/** The most files whose names are checked; a source may hold fewer. */
 export const MAX_NAMED = 20_000;
-/** Faults that one error names. */
+/** The most faults that one error names. */
 const MAX_FAULTS = 100;
 
 export const RULES = {
@@ -22,7 +22,7 @@ export const RULES = {
   utf8: 'must be UTF-8',
 } as const;
 
-/** The faults of a list of files that is sorted by path: those of the whole first, then one a file and member. */
+/** The faults of a list of files sorted by path: first those of the whole, then one for each file and member. */
 export class BundleFaults {
   readonly #whole: Field[] = [];
   readonly #byPointer = new Map<string, { index: number; field: Field }>();
@@ -37,7 +37,7 @@ export class BundleFaults {
       this.#byPointer.set(pointer, { index, field: { path: pointer, message: `${shown(path)} ${message}` } });
   }
 
-  /** Checks every path alone, and the good ones against each other. */
+  /** Checks every path by itself, and the valid ones against each other. */
   paths(files: readonly { path: string }[]): void {
     const good: { path: string; index: number }[] = [];
     for (const [index, { path }] of files.entries()) {
@@ -49,7 +49,7 @@ export class BundleFaults {
       this.at(good[index]!.index, good[index]!.path, 'path', message);
   }
 
-  /** Throws the error that the service would answer with, if there is any fault. */
+  /** Throws the error that the service would return, if there is any fault. */
   throwIfAny(): void {
     const byFile = [...this.#byPointer.values()].sort((a, b) => a.index - b.index);
     const fields = [...this.#whole, ...byFile.map(({ field }) => field)].slice(0, MAX_FAULTS);
@@ -59,7 +59,7 @@ export class BundleFaults {
 
 const NAMED_IN_MESSAGE = 5;
 
-/** Without a request id: nothing was sent. */
+/** Has no request id, since nothing was sent. */
 function invalidBundle(fields: Field[]): HeadraceError {
   const named = fields.slice(0, NAMED_IN_MESSAGE).map(({ path, message }) => `${path}: ${message}`);
   const message = `The files break a rule for sources. See the named fields. (${named.join('; ')})`;

@@ -1,7 +1,7 @@
-/** What makes one list of files another. */
+/** The changes from one list of files to another. */
 import type { HashedFile } from './source-hash.ts';
 
-/** `mode`: only the executable bit is another. A renamed file has its content still. */
+/** `mode`: only the executable bit differs. A renamed file keeps its content. */
 export type FileChange =
   | { status: 'added' | 'modified' | 'mode'; path: string; file: HashedFile }
   | { status: 'renamed'; path: string; oldPath: string; file: HashedFile }
@@ -27,7 +27,7 @@ export function changesBetween(
   return [...renamed, ...deleted, ...written];
 }
 
-/** The paths that are there no more, by content. */
+/** The paths that no longer exist, by content. */
 function contentsGone(
   before: ReadonlyMap<string, HashedFile>,
   after: readonly HashedFile[],
@@ -43,7 +43,7 @@ function contentsGone(
   return gone;
 }
 
-/** The bytes of contents that have to be sent. */
+/** The bytes of content to send. */
 export function bytesOf(changes: readonly FileChange[]): number {
   let bytes = 0;
   for (const change of changes)

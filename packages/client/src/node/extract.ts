@@ -1,6 +1,6 @@
 /**
- * An archive becomes the files of a folder: first all of them in a temporary folder, where they are checked, then
- * by renaming. A process that is killed leaves the folder as it was, or with some of its files replaced, each whole.
+ * Extracts an archive into a folder: first into a temporary folder, where the files are checked, then by renaming.
+ * A process that is killed leaves the folder as it was, or with some of its files replaced, each of them whole.
  */
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { mkdir, mkdtemp, readdir, realpath, rename, rm, stat, writeFile } from 'node:fs/promises';
@@ -14,25 +14,25 @@ import { readTarGz } from './tar-reader.ts';
 import type { Archive, Limits } from './tar-reader.ts';
 
 export interface ExtractOptions {
-  /** Replaces files with other contents, which otherwise end the extraction. Folders are never replaced by files. */
+  /** Replaces files that differ, which otherwise end the extraction. A file never replaces a folder. */
   force?: boolean;
   signal?: AbortSignal;
 }
 
 export interface Extraction extends ExtractOptions {
   limits: Limits;
-  /** Throws what is wrong with the files. */
+  /** Throws if something is wrong with the files. */
   check(files: readonly HashedFile[]): void;
-  /** What the folder had when it was last written: such files are replaced, or deleted where they are no more. */
+  /** The files of the last write: those still unchanged are replaced, or deleted if the archive lacks them. */
   known?: ReadonlyMap<string, HashedFile>;
 }
 
 const LIMITS: Limits = { files: 100_000, bytes: 1024 ** 3 };
 
 /**
- * Writes the files of a tar.gz below `folder`, which is made if it is missing; other files in it stay. Throws
- * ArchiveError for an archive that is damaged, or has anything but regular files below the folder, and
- * ChangedFilesError; nothing is written then.
+ * Writes the files of a tar.gz into `folder`, which is created if it is missing; other files in it stay. Throws
+ * ArchiveError for an archive that is damaged or has anything but regular files below the folder, and
+ * ChangedFilesError; then nothing is written.
  */
 export const extract = (archive: Archive, folder: string, options: ExtractOptions = {}): Promise<Installed> =>
   extractChecked(archive, folder, { ...options, limits: LIMITS, check: () => {} });
@@ -46,7 +46,7 @@ export async function extractChecked(
   await removeLeftovers(place);
   const temporary = await mkdtemp(join(place.folder, place.prefix));
   try {
-    // In an existing folder, neither git nor a push shall see it.
+    // In an existing folder, neither git nor a push should see it.
     await writeFile(join(temporary, '.gitignore'), '*\n');
     const tree = join(temporary, 'files');
     await mkdir(tree);
@@ -69,7 +69,7 @@ interface Place {
   prefix: string;
 }
 
-/** Temporary files lie inside an existing folder: it may be a mount of its own, into which nothing can be renamed. */
+/** Temporary files go into an existing folder: it may be a separate mount, and a rename cannot cross mounts. */
 async function placeOf(folder: string): Promise<Place> {
   try {
     const target = await realpath(folder);
@@ -84,10 +84,10 @@ async function placeOf(folder: string): Promise<Place> {
 
 const LEFTOVER_MS = 60 * 60_000;
 
-/** Of the name that `mkdtemp` completes. */
+/** The part of the name that `mkdtemp` adds. */
 const RANDOM = /^[A-Za-z0-9]{6}$/;
 
-/** What killed processes left behind, and nothing of like names. Nobody extracts for an hour. */
+/** Removes what killed processes left behind, and nothing with a similar name. No extraction takes an hour. */
 async function removeLeftovers({ folder, prefix }: Place): Promise<void> {
   for (const name of await readdir(folder)) {
     if (!name.startsWith(prefix) || !RANDOM.test(name.slice(prefix.length))) continue;

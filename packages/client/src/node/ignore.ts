@@ -1,21 +1,20 @@
 /**
- * What `.gitignore` and `.headraceignore` leave out, as git reads them: in each folder, deeper files over higher
- * ones, the last pattern that matches decides. In one folder the patterns of `.headraceignore` follow those of
- * `.gitignore`.
+ * What `.gitignore` and `.headraceignore` exclude, as git reads them: deeper files override higher ones, and the
+ * last matching pattern decides. Within a folder, the patterns of `.headraceignore` follow those of `.gitignore`.
  */
 import { hasWildcard, wildmatch } from './wildmatch.ts';
 
 export const IGNORE_FILES = ['.gitignore', '.headraceignore'] as const;
 
-/** Null where no pattern matches. A folder that is `ignored` is not looked into. */
+/** Null if no pattern matches. An `ignored` folder is not read. */
 export type Verdict = 'ignored' | 'included' | null;
 
 interface Pattern {
-  /** Without `!`, and without the slashes at its begin and end. Each character is a byte. */
+  /** Without `!`, and without leading and trailing slashes. Each character is a byte. */
   glob: string;
   verdict: 'ignored' | 'included';
   foldersOnly: boolean;
-  /** For a pattern without a slash in it: it matches names at any depth. */
+  /** For a pattern without a slash: it matches names at any depth. */
   matchesName: boolean;
   hasWildcard: boolean;
   /** What names end with, for a pattern like `*.log`. */
@@ -29,7 +28,7 @@ interface FolderPatterns {
   base: number;
 }
 
-/** The patterns that hold in a folder: its own, then those of the folders above. */
+/** The patterns that apply in a folder: its own, then those of the folders above. */
 export class IgnoreRules {
   readonly #folders: readonly FolderPatterns[];
 
@@ -39,14 +38,14 @@ export class IgnoreRules {
 
   static readonly none: IgnoreRules = new IgnoreRules([]);
 
-  /** The rules in a folder below (its path ends with a slash; empty at the top), given its ignore files. */
+  /** The rules in a subfolder (its path ends with a slash; empty at the top), given its ignore files. */
   within(folder: string, files: readonly Uint8Array[]): IgnoreRules {
     const patterns = files.flatMap(parsePatterns).reverse();
     if (patterns.length === 0) return this;
     return new IgnoreRules([{ patterns, base: bytesOf(folder).length }, ...this.#folders]);
   }
 
-  /** For a path from the top, which lies in the folder of these rules. */
+  /** For a path from the top that is in the folder of these rules. */
   verdict(path: string, isFolder: boolean): Verdict {
     const bytes = bytesOf(path);
     const name = bytes.slice(bytes.lastIndexOf('/') + 1);
@@ -106,7 +105,7 @@ function withoutTrailingSpaces(line: string): string {
   return line.slice(0, end);
 }
 
-/** Each character of the result is a byte of the UTF-8. */
+/** Each character of the result is one byte of UTF-8. */
 const bytesOf = (text: string): string =>
   BEYOND_ASCII.test(text) ? Buffer.from(text).toString('latin1') : text;
 const BEYOND_ASCII = /\P{ASCII}/u;

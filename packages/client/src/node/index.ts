@@ -1,4 +1,4 @@
-/** `@headrace/client/node`: folders as versions of an app, and back. */
+/** `@headrace/client/node`: pushes folders as versions of an app, and pulls versions into folders. */
 export { readArtifact } from './artifact.ts';
 export type { ArtifactFile } from './artifact.ts';
 export type { FileChange } from './changes.ts';

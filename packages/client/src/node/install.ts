@@ -1,4 +1,4 @@
-/** Moves checked files into a folder that exists, over nothing that would be lost. */
+/** Moves checked files into an existing folder, and overwrites nothing that would be lost. */
 import { createHash } from 'node:crypto';
 import { lstatSync, mkdirSync, renameSync, rmdirSync, rmSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -12,15 +12,15 @@ export interface Installed {
   unchanged: number;
 }
 
-/** The folder has contents that would be lost. Nothing was written. */
+/** The folder has content that would be lost. Nothing was written. */
 export class ChangedFilesError extends Error {
   override readonly name = 'ChangedFilesError';
-  /** Below the folder. */
+  /** Relative to the folder. */
   readonly paths: readonly string[];
 
   constructor(paths: readonly string[]) {
     const more = paths.length === 1 ? '' : ` and ${paths.length - 1} more`;
-    super(`The folder has something else at ${JSON.stringify(paths[0])}${more}. Nothing was written.`);
+    super(`The folder has different content at ${JSON.stringify(paths[0])}${more}. Nothing was written.`);
     this.paths = paths;
   }
 }
@@ -65,7 +65,7 @@ export async function installFiles(
   return { written: toWrite, deleted, unchanged: files.length - toWrite.length };
 }
 
-/** Deletes what the folder was given earlier and nobody has changed since. */
+/** Deletes files that were written to the folder earlier and have not changed since. */
 function deleteKnown(
   target: string,
   files: readonly HashedFile[],
@@ -98,13 +98,13 @@ type Content = Pick<HashedFile, 'sha256' | 'executable'>;
 type Found =
   | { kind: 'missing' | 'folder' }
   | { kind: 'file'; file: Content }
-  /** A link or special file, at the path or at a folder above, or a file at a folder above. */
+  /** A link or special file at the path or at a folder above it, or a file in place of a folder above it. */
   | { kind: 'other'; path: string };
 
-/** What a folder has, without following links. */
+/** The content of a folder, without following links. */
 class Present {
   readonly #target: string;
-  /** What is in the place of folders. */
+  /** What is in place of folders. */
   readonly #folders = new Map<string, Found>();
 
   constructor(target: string) {
@@ -124,7 +124,7 @@ class Present {
     return file ? { kind: 'file', file } : { kind: 'other', path };
   }
 
-  /** Null when all folders above the path are there, and are folders. */
+  /** Null if all folders above the path exist and are folders. */
   #above(path: string): Found | null {
     const slash = path.lastIndexOf('/');
     if (slash < 0) return null;
@@ -148,6 +148,6 @@ class Present {
 
 const isSame = (a: Content, b: Content): boolean => a.sha256 === b.sha256 && a.executable === b.executable;
 
-/** Where only the mode differs, or the file is as it was given earlier, nothing is lost. */
+/** Nothing is lost if only the mode differs, or if the file is as it was written earlier. */
 const isReplaceable = (found: Content, file: Content, before: Content | undefined): boolean =>
   found.sha256 === file.sha256 || (before !== undefined && isSame(found, before));

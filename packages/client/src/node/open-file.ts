@@ -1,12 +1,12 @@
 /**
- * Reads files of a folder whose other users may change it meanwhile. Links are not followed, and a pipe in a
- * file's place is not waited for. Calls are synchronous, since 10,000 small files take a fifth of the time of
- * asynchronous ones; `Pace` gives the event loop its turns.
+ * Reads files of a folder that other processes may change meanwhile. It follows no links, and does not wait for a
+ * pipe in place of a file. Calls are synchronous, since 10,000 small files take a fifth of the time that
+ * asynchronous calls take; `Pace` gives the event loop its turns.
  */
 import { closeSync, constants, fstatSync, openSync, readSync } from 'node:fs';
 import { setImmediate } from 'node:timers/promises';
 
-/** Windows knows neither flag. */
+/** Windows has neither flag. */
 const FLAGS =
   constants.O_RDONLY |
   ((constants.O_NOFOLLOW as number | undefined) ?? 0) |
@@ -18,11 +18,11 @@ const chunk = Buffer.allocUnsafe(CHUNK_BYTES);
 export interface OpenFile {
   byteSize: number;
   executable: boolean;
-  /** Gives the content in pieces, each valid until the next, and returns their bytes. */
+  /** Passes on the content in pieces, each valid until the next, and returns their size in bytes. */
   read(take: (piece: Uint8Array) => void): number;
 }
 
-/** What `use` returns, or null where the path is no regular file. Throws what the file system throws. */
+/** Returns what `use` returns, or null if the path is not a regular file. Throws the file system's errors. */
 export function withFile<T>(path: string, use: (file: OpenFile) => T): T | null {
   const descriptor = openSync(path, FLAGS);
   try {
@@ -50,7 +50,7 @@ export function withFile<T>(path: string, use: (file: OpenFile) => T): T | null 
 
 const TURN_MS = 10;
 
-/** Lets the event loop turn whenever it was held for long enough, and ends the work when it is aborted. */
+/** Yields to the event loop when the work has held it for long enough, and ends the work on abort. */
 export class Pace {
   readonly #signal: AbortSignal | undefined;
   #since = performance.now();
@@ -59,7 +59,7 @@ export class Pace {
     this.#signal = signal;
   }
 
-  /** Null while there is no need to wait: awaiting 10,000 times has its price. */
+  /** Null while there is no need to wait: awaiting 10,000 times is slow. */
   due(): Promise<void> | null {
     return performance.now() - this.#since < TURN_MS ? null : this.#turn();
   }
@@ -71,5 +71,5 @@ export class Pace {
   }
 }
 
-/** The code of a file system's error, like `EACCES`. */
+/** The code of a file system error, like `EACCES`. */
 export const codeOf = (error: unknown): string => (error as { code?: string } | null)?.code ?? String(error);

@@ -1,5 +1,5 @@
 /**
- * The rules of the service for the paths of a source: what it would refuse is refused here, in its words, before
+ * The service's rules for the paths of a source: what it would refuse is refused here, with its messages, before
  * anything is sent or written.
  */
 
@@ -10,12 +10,12 @@ const RESERVED = new Set(['.git', '.context', '.hoplite', 'git~1']);
 const CONTROL = /\p{Cc}/u;
 const LONE_SURROGATE = /\p{Cs}/u;
 const DRIVE = /^[A-Za-z]:/;
-/** What HFS+ does not see in a name, and the zero-width space. */
+/** Characters that HFS+ ignores in a name, and the zero-width space. */
 const ZERO_WIDTH = /[\u200b-\u200f\u202a-\u202e\u206a-\u206f\ufeff]/g;
 const TRAILING_DOTS_AND_SPACES = /[. ]+$/;
 const BEYOND_ASCII = /\P{ASCII}/u;
 
-/** The rule that `path` breaks, in words for a person, or null for a path that a source may hold. */
+/** The rule that `path` breaks, as readable text, or null for a path that a source may hold. */
 export function checkPath(path: string): string | null {
   if (path === '') return 'must not be empty';
   if (path.length > MAX_CHARACTERS && codePoints(path) > MAX_CHARACTERS)
@@ -43,8 +43,8 @@ function checkSegment(segment: string): string | null {
 }
 
 /**
- * Whether some file system would take this part of a path for a reserved name: case, zero-width characters
- * and trailing dots or spaces do not count.
+ * Whether some file system would treat this part of a path as a reserved name, ignoring case, zero-width
+ * characters, and trailing dots or spaces.
  */
 export function isReserved(segment: string): boolean {
   const first = segment.charCodeAt(0);
@@ -53,7 +53,7 @@ export function isReserved(segment: string): boolean {
   return RESERVED.has(foldPath(segment.replace(ZERO_WIDTH, '').replace(TRAILING_DOTS_AND_SPACES, '')));
 }
 
-/** The form by which paths are compared: equal forms are one path on some file system. */
+/** The form in which paths are compared: equal forms are the same path on some file system. */
 export function foldPath(path: string): string {
   // ASCII needs no tables: 10,000 paths fold in 1 ms instead of 9.
   if (!BEYOND_ASCII.test(path)) return path.toLowerCase();
@@ -61,7 +61,7 @@ export function foldPath(path: string): string {
 }
 
 interface Collision {
-  /** Place of the later of two colliding paths in the list that was given. */
+  /** Index of the later of two colliding paths in the given list. */
   index: number;
   message: string;
 }
@@ -94,8 +94,8 @@ export function findCollisions(paths: readonly string[]): Collision[] {
 }
 
 /**
- * Sorting with the slash below every other character puts what is below a path right behind it, so that one
- * pass with a stack finds all.
+ * Sorting with the slash below every other character puts everything below a path right after it, so that one
+ * pass with a stack finds all collisions.
  */
 function groupByFold(paths: readonly string[]): Group[] {
   const byKey = new Map<string, Group>();

@@ -19,28 +19,28 @@ export interface Progress {
 }
 
 export interface PlanOptions {
-  /** The version that the folder is compared with. Default: the app's head, if it has one. */
+  /** The version to compare the folder with. Default: the app's head, if it has one. */
   parentSourceId?: string;
   signal?: AbortSignal;
   onProgress?: (progress: Progress) => void;
 }
 
 export interface Plan extends Scan {
-  /** Null: the app has no head yet. */
+  /** Null if the app has no head yet. */
   headSourceId: string | null;
-  /** Null where there is none. */
+  /** Null if there is none. */
   parent: Source | null;
-  /** Against the parent, or against nothing. */
+  /** Compared with the parent, or with nothing. */
   changes: FileChange[];
-  /** `nothing`: the parent has just these files. `files`: all of them, since most have changed. */
+  /** `nothing`: the parent has exactly these files. `files`: all files, since most have changed. */
   send: 'nothing' | 'changes' | 'files';
   /** Of contents, uncompressed. */
   bytesToSend: number;
 }
 
-/** Of one request. */
+/** The limit of one request. */
 const MAX_CHANGES = 10_000;
-/** Changes are JSON, all files go compressed: larger ones are worth it only as a small part of all. */
+/** Changes are sent as JSON, whole sources compressed: larger changes pay off only if they are a small part. */
 const SMALL_BYTES = 1024 * 1024;
 const SMALL_PART = 1 / 3;
 

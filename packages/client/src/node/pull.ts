@@ -1,4 +1,4 @@
-/** A version of an app, or the artifact of a build, becomes a folder. */
+/** Writes a version of an app, or the artifact of a build, to a folder. */
 import type { Client } from '../client.ts';
 import { HeadraceError } from '../errors.ts';
 import { matchManifest, verifyArtifact } from './artifact.ts';
@@ -15,15 +15,15 @@ export interface PullOptions extends ExtractOptions {
   /** Default: the app's head. */
   sourceId?: string;
   /**
-   * The version that the folder holds: its files that nobody has changed since are replaced, or deleted where the
-   * pulled version lacks them.
+   * The version that the folder holds: files that have not changed since are replaced, or deleted if the pulled
+   * version lacks them.
    */
   baseSourceId?: string;
 }
 
 /**
- * Throws HeadraceError, ChangedFilesError for files that would be lost (all others that differ, without
- * `baseSourceId`), and ArchiveError for a download that is not the version. Nothing is written then.
+ * Throws HeadraceError, ChangedFilesError for files that would be lost (without `baseSourceId`, all that differ),
+ * and ArchiveError for a download that does not match the version. Then nothing is written.
  */
 export async function pull(
   client: Client,
@@ -46,7 +46,7 @@ export async function pull(
     limits: { files: source.fileCount, bytes: source.byteSize },
     check(files) {
       if (sourceSha256(files) !== source.sha256)
-        throw new ArchiveError('The archive has other files than its source: their SHA-256 differs.');
+        throw new ArchiveError('The files in the archive do not match its source: their SHA-256 differs.');
     },
   });
   return { ...installed, source };

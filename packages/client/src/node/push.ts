@@ -1,4 +1,4 @@
-/** A folder becomes a version of an app, and its head if it has none. Only what has changed is sent. */
+/** Pushes a folder as a version of an app, and as its head if it has none. Sends only what has changed. */
 import type { Client } from '../client.ts';
 import { isCode } from '../errors.ts';
 import type { Source } from '../generated/types.ts';
@@ -11,11 +11,11 @@ export interface PushOptions extends PlanOptions {
   message?: string;
   /** Default true: an app without a head gets this version as its head. */
   initializeHead?: boolean;
-  /** Of the import; made when left out. */
+  /** The key of the import; generated when omitted. */
   idempotencyKey?: string;
 }
 
-/** The version with the folder's files: a new one, or the parent where nothing has changed. */
+/** The version with the folder's files: a new one, or the parent if nothing has changed. */
 export interface PushedSource extends Source {
   sent: Plan['send'];
   /** Of contents, uncompressed. */
@@ -28,8 +28,8 @@ const ARCHIVE_BYTES = 1024 * 1024;
 
 /**
  * Throws HeadraceError `invalid_bundle` for what the service would refuse, before anything is sent, and
- * FolderChangedError for a file that changes meanwhile. A push that was cut off can be repeated: what it has done
- * already is not done again.
+ * FolderChangedError for a file that changes meanwhile. An interrupted push can be repeated: finished steps are
+ * not done again.
  */
 export async function push(
   client: Client,
@@ -41,7 +41,7 @@ export async function push(
   const { send: sent, bytesToSend, skipped, parent, headSourceId } = planned;
   const source = sent === 'nothing' ? parent! : await send(client, appId, planned, options);
   if (source.sha256 !== planned.sha256)
-    throw new Error(`The service stored other files than were sent: ${source.id} has another SHA-256.`);
+    throw new Error(`The service stored different files than were sent: ${source.id} has another SHA-256.`);
   if (headSourceId === null && options.initializeHead !== false)
     await initializeHead(client, appId, source.id, options.signal);
   return { ...source, sent, bytesSent: bytesToSend, skipped };
@@ -63,7 +63,7 @@ async function send(client: Client, appId: string, planned: Plan, options: PushO
     const files = await sending.files(signal);
     return (await client.sources.import(appId, { files, parentSourceId, message }, call)).source;
   }
-  // Each attempt of the call opens the archive again; a file that has changed ends them all.
+  // Each attempt of the call opens the archive again; a changed file ends all attempts.
   const archive = () => sending.archive((error) => failure.abort(error));
   return (await client.sources.import(appId, archive, { ...call, parentSourceId, message })).source;
 }

@@ -1,4 +1,4 @@
-/** A folder as the files of a source: what ignore files and the rules of sources leave, with sizes and hashes. */
+/** A folder as the files of a source: what ignore files and the rules for sources allow, with sizes and hashes. */
 import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 import type { Dirent } from 'node:fs';
@@ -11,7 +11,7 @@ import { isReserved } from './paths.ts';
 import { sortByPath, sourceSha256 } from './source-hash.ts';
 import type { HashedFile } from './source-hash.ts';
 
-/** What a push leaves out although no ignore file says so. Of a folder, the folder alone is named. */
+/** What a push skips although no ignore file says so. For a folder, only the folder is named. */
 export interface Skipped {
   path: string;
   reason: 'symlink' | 'not a regular file' | 'reserved name' | 'dependency folder';
@@ -35,7 +35,7 @@ export interface ScanOptions {
   onFile?: (files: number, bytes: number) => void;
 }
 
-/** Tools fill them. `!node_modules/` in an ignore file takes one in all the same. */
+/** Tools fill these folders. `!node_modules/` in an ignore file includes one anyway. */
 const DEPENDENCY_FOLDERS = new Set([
   'node_modules',
   '.venv',
@@ -56,7 +56,7 @@ export async function scanFolder(folder: string, options: ScanOptions = {}): Pro
 
 interface Found {
   path: string;
-  /** Why it cannot be in a source, where its name cannot be read. */
+  /** Why it cannot be in a source, if its name cannot be read. */
   fault?: string;
 }
 
@@ -122,13 +122,13 @@ class FolderScan {
       try {
         return [readFileSync(join(this.#folder, prefix, name))];
       } catch {
-        // It is one of the files that are read later, and named there.
+        // It is one of the files that are read later, and is named there.
         return [];
       }
     });
   }
 
-  /** Whether an entry is part of the source, or a folder that may hold such. */
+  /** Whether an entry is part of the source, or a folder that may hold such entries. */
   #isTaken(entry: Dirent, path: string, rules: IgnoreRules): boolean {
     const verdict = rules.verdict(path, entry.isDirectory());
     if (verdict === 'ignored') return false;
@@ -142,7 +142,7 @@ class FolderScan {
     if (this.#skipped.length < MAX_SKIPPED) this.#skipped.push({ path, reason });
   }
 
-  /** Whether a name with U+FFFD in it is so on disk; other bytes may be shown that way. */
+  /** Whether a name really has U+FFFD on disk; invalid bytes may be shown that way. */
   #isNamed(prefix: string, name: string): boolean {
     return readdirSync(join(this.#folder, prefix), { encoding: 'buffer' }).some(
       (bytes) => isUtf8(bytes) && bytes.toString() === name,
@@ -166,7 +166,7 @@ class FolderScan {
     return { files, byteSize: total };
   }
 
-  /** Null where nothing is to be sent. Beyond the limit of all files, a content is not read. */
+  /** Null if nothing is to be sent. Contents beyond the total limit are not read. */
   #readFile(path: string, index: number, total: number): HashedFile | null {
     try {
       const file = withFile(join(this.#folder, path), (open) => {

@@ -1,4 +1,4 @@
-/** Reads again what a plan has compared, as the bodies of an import. */
+/** Reads the files that a plan has compared again, for the body of an import. */
 import { isUtf8 } from 'node:buffer';
 import { join } from 'node:path';
 import type { ImportSourceInput } from '../generated/types.ts';
@@ -12,7 +12,7 @@ import { tarGz } from './tar-writer.ts';
 type FileInput = Extract<ImportSourceInput, { files: unknown }>['files'][number];
 type Change = Extract<ImportSourceInput, { changes: unknown }>['changes'][number];
 
-/** A file is not any more what was compared. Nothing was stored. */
+/** A file has changed since it was compared. Nothing was stored. */
 export class FolderChangedError extends Error {
   override readonly name = 'FolderChangedError';
   readonly path: string;
@@ -50,7 +50,7 @@ export class Sending {
     return paced(this.#plan.changes, signal, (change) => this.#change(change));
   }
 
-  /** A new stream of the same bytes each time. It ends with an error when a file cannot be read as it was. */
+  /** A new stream of the same bytes each time. It fails if a file has changed or cannot be read. */
   archive(onError: (error: unknown) => void): ReadableStream<Uint8Array> {
     this.#files = 0;
     this.#bytes = 0;

@@ -7,7 +7,7 @@ export interface HashedFile {
   executable: boolean;
 }
 
-/** `source.sha256` of these files. */
+/** The `source.sha256` of these files. */
 export function sourceSha256(files: readonly HashedFile[]): string {
   const hash = createHash('sha256');
   for (const { path, byteSize, sha256, executable } of sortByPath([...files]))
@@ -15,7 +15,7 @@ export function sourceSha256(files: readonly HashedFile[]): string {
   return hash.digest('hex');
 }
 
-/** Sorts in place by the bytes of the paths, which differs from UTF-16's order where surrogates take part. */
+/** Sorts in place by the bytes of the paths, which differs from UTF-16 order when there are surrogates. */
 export function sortByPath<T extends { path: string }>(files: T[]): T[] {
   if (files.some(({ path }) => SURROGATE.test(path)))
     return files.sort((a, b) => Buffer.compare(Buffer.from(a.path), Buffer.from(b.path)));

@@ -5,14 +5,14 @@ import { createGunzip } from 'node:zlib';
 import { shown } from './bundle-rules.ts';
 import { checkPath, foldPath } from './paths.ts';
 
-/** The archive is damaged, or holds what may not be there. Nothing was written. */
+/** The archive is damaged, or contains something that is not allowed. Nothing was written. */
 export class ArchiveError extends Error {
   override readonly name = 'ArchiveError';
 }
 
 export interface Limits {
   files: number;
-  /** Of all contents. */
+  /** The total size of all contents. */
   bytes: number;
 }
 
@@ -25,7 +25,7 @@ export interface ArchiveFile {
 export type Archive = Uint8Array | AsyncIterable<Uint8Array>;
 
 const BLOCK = 512;
-/** The headers of an entry whose path has 1,024 characters of four bytes. */
+/** The headers of an entry with a path of 1,024 four-byte characters. */
 const HEADER_BYTES = 8 * 1024;
 const INFLATED_CHUNK = 256 * 1024;
 
@@ -51,13 +51,13 @@ const tooLarge = (bytes: number) => new ArchiveError(`The archive has more than 
 
 async function* inflate(archive: Archive, maxBytes: number): AsyncGenerator<Buffer, void, undefined> {
   const gunzip = createGunzip({ chunkSize: INFLATED_CHUNK });
-  // A failure of the source destroys the gunzip with it, which throws it below.
+  // An error of the source destroys the gunzip with it, which throws it below.
   pipeline(Readable.from(archive instanceof Uint8Array ? [archive] : archive), gunzip, () => {});
   let inflated = 0;
   try {
     for await (const chunk of gunzip as AsyncIterable<Buffer>) {
       if ((inflated += chunk.length) > maxBytes)
-        throw new ArchiveError('The archive inflates to more than its files may have.');
+        throw new ArchiveError('The archive inflates to more than its files may contain.');
       yield chunk;
     }
   } catch (error) {
@@ -66,7 +66,7 @@ async function* inflate(archive: Archive, maxBytes: number): AsyncGenerator<Buff
   }
 }
 
-/** Finds paths that are one on some file system, and files where others have a folder. */
+/** Finds paths that are the same on some file system, and files where others have a folder. */
 class Paths {
   readonly #files = new Set<string>();
   readonly #folders = new Set<string>();
@@ -101,9 +101,9 @@ async function* entriesOf(blocks: Blocks, maxBytes: number): AsyncGenerator<Arch
     if (type === 'x') longPath = paxPath(content) ?? longPath;
     if (type === 'x' || type === 'g') continue;
     const name: Buffer = longPath ?? text(header, 0, 100);
-    if (!isUtf8(name)) throw new ArchiveError('The archive has a file whose name is not UTF-8.');
+    if (!isUtf8(name)) throw new ArchiveError('The archive has a file name that is not UTF-8.');
     const path = name.toString();
-    if (type !== '0') throw new ArchiveError(`The archive's entry ${shown(path)} is no regular file.`);
+    if (type !== '0') throw new ArchiveError(`The archive's entry ${shown(path)} is not a regular file.`);
     yield { path, content, executable: (octal(header, 100, 8) & 0o100) !== 0 };
     longPath = null;
   }
@@ -144,7 +144,7 @@ function text(header: Buffer, start: number, length: number): Buffer {
   return end < 0 ? field : field.subarray(0, end);
 }
 
-/** Ranges of bytes out of chunks of any size. */
+/** Reads ranges of bytes from chunks of any size. */
 class Blocks {
   readonly #chunks: AsyncIterator<Buffer>;
   #current: Buffer = Buffer.alloc(0);

@@ -1,4 +1,4 @@
-/** Writes regular files as tar (ustar, with a pax header where a name needs one) and gzip, at the reader's pace. */
+/** Writes regular files as tar (ustar, with a pax header if a name needs one) and gzip, at the reader's pace. */
 import { pipeline, Readable } from 'node:stream';
 import { createGzip } from 'node:zlib';
 
@@ -11,7 +11,7 @@ export interface TarFile {
 const BLOCK = 512;
 const NAME_BYTES = 100;
 const CHUNK_BYTES = 128 * 1024;
-/** Text is 10 % larger than at the default, in a third of the time. */
+/** Text is 10 % larger than at the default level, in a third of the time. */
 const LEVEL = 1;
 
 /** Equal files give equal bytes. An error of `contentOf` ends the stream. */
@@ -24,7 +24,7 @@ export function tarGz<T extends TarFile>(
   return Readable.toWeb(gzip) as ReadableStream<Uint8Array>;
 }
 
-/** Small files go together: chunks of their own would be 30,000 writes. */
+/** Small files share a chunk: one chunk each would be 30,000 writes. */
 function* chunksOf<T extends TarFile>(
   files: readonly T[],
   contentOf: (file: T) => Uint8Array,
@@ -46,7 +46,7 @@ function* chunksOf<T extends TarFile>(
 function headersOf({ path, byteSize, executable }: TarFile): Buffer[] {
   const mode = executable ? 0o755 : 0o644;
   const name = Buffer.from(path);
-  // Older readers take a name beyond ASCII for whatever encoding they are set to.
+  // Older readers decode a name beyond ASCII in whatever encoding they are set to.
   if (name.length === path.length && name.length <= NAME_BYTES) return [header(path, byteSize, mode, '0')];
   const record = paxRecord('path', name);
   const short = path.replaceAll(/[^\x20-\x7e]/g, '_').slice(0, NAME_BYTES);
@@ -70,7 +70,7 @@ function header(name: string, byteSize: number, mode: number, type: string): Buf
   return block;
 }
 
-/** `<length> <key>=<value>\n`, whose length counts its own digits. */
+/** `<length> <key>=<value>\n`; the length includes its own digits. */
 function paxRecord(key: string, value: Buffer): Buffer {
   const rest = Buffer.concat([Buffer.from(` ${key}=`), value, Buffer.from('\n')]);
   let length = rest.length + 1;

@@ -1,11 +1,11 @@
 /**
- * Git's pattern matching (wildmatch.c), on strings whose characters are bytes: `?` is one byte of a name, as in
- * git. With `isPath`, `*`, `?` and sets match no slash, and `**` matches whole folders.
+ * Git's pattern matching (wildmatch.c), on strings in which each character is a byte: `?` is one byte of a name, as
+ * in git. With `isPath`, `*`, `?` and sets match no slash, and `**` matches whole folders.
  */
 
 const MATCH = 0;
 const NO_MATCH = 1;
-/** No later beginning can match either: ends the search of every `*`, or of every `*` up to the last `**`. */
+/** No later start can match either: ends the search of every `*`, or of every `*` up to the last `**`. */
 const ABORT = 2;
 const ABORT_TO_STARSTAR = 3;
 type Outcome = typeof MATCH | typeof NO_MATCH | typeof ABORT | typeof ABORT_TO_STARSTAR;
@@ -55,7 +55,7 @@ class Wildmatch {
     return t < text.length ? NO_MATCH : MATCH;
   }
 
-  /** The outcome of a `*` at `p`, or where both go on: at the slash that follows a single star. */
+  /** The outcome of a `*` at `p`, or where both continue: at the slash that follows a single star. */
   #star(start: number, t: number): Outcome | { p: number; t: number } {
     const [pattern, text] = [this.#pattern, this.#text];
     let p = start + 1;
@@ -78,7 +78,7 @@ class Wildmatch {
     return this.#search(p, t, crossesSlash);
   }
 
-  /** Tries the rest of the pattern behind each beginning that the star may take. */
+  /** Tries the rest of the pattern after each prefix that the star may match. */
   #search(p: number, from: number, crossesSlash: boolean): Outcome {
     const text = this.#text;
     const end = crossesSlash ? null : '/';
@@ -96,14 +96,14 @@ class Wildmatch {
     return ABORT;
   }
 
-  /** Whether the byte is in the set that begins at `open`, and where that ends; null when it has no end. */
+  /** Whether the byte is in the set that begins at `open`, and where the set ends; null if it has no end. */
   #set(open: number, byte: number): { isIn: boolean; end: number } | null {
     const pattern = this.#pattern;
     let p = open + 1;
     const isNegated = pattern[p] === '!' || pattern[p] === '^';
     if (isNegated) p++;
     let isIn = false;
-    /** What a `-` that follows makes a range from; -1 behind a range or a class. */
+    /** The start of the range if a `-` follows; -1 after a range or a class. */
     let previous = -1;
     const first = p;
     for (; p === first || pattern[p] !== ']'; p++) {

@@ -1,4 +1,4 @@
-/** Applies and their preview. Files are merged as a whole: a file that both sides changed is a conflict. */
+/** Applies and their previews. Files are merged as a whole: a file that both sides changed is a conflict. */
 import type { Apply, ApplyPreview } from '../generated/types.ts';
 import { newestFirst, page, waitUntil } from './call.ts';
 import type { Call, Reply } from './call.ts';
@@ -45,7 +45,7 @@ function decisionOf(body: unknown, more: Shape = {}): Decision {
   return decision;
 }
 
-/** The state of the three sides. Throws where the thread's draft may not be applied now. */
+/** The state of the three sides. Throws if the thread's draft may not be applied now. */
 function admit(place: Place, decision: Decision): Sides {
   const { app, thread } = place;
   const { view } = thread;
@@ -57,7 +57,7 @@ function admit(place: Place, decision: Decision): Sides {
   if (headSourceId === null)
     throw new Fault('head_not_initialized', 'The app has no head yet. Initialize it with a source.');
   if (decision.expectedHeadSourceId !== undefined && decision.expectedHeadSourceId !== headSourceId)
-    throw new Fault('stale_head', 'The head has moved. Look at the new head and decide anew.');
+    throw new Fault('stale_head', 'The head has moved. Look at the new head and decide again.');
   return sidesOf(place, headSourceId);
 }
 
@@ -72,7 +72,7 @@ interface Merge {
   conflicts: Conflict[];
 }
 
-/** Path by path: the side that changed wins; where both did, a resolution decides, or it is a conflict. */
+/** Path by path: the side that changed wins; if both changed, a resolution decides, or it is a conflict. */
 export function merge({ base, head, draft }: Sides, resolutions: Decision['resolutions'] = []): Merge {
   const files = new Map<string, Entry>();
   const conflicts: Conflict[] = [];
@@ -204,7 +204,7 @@ export function previewApply(call: Call): Reply {
   return { preview: { headSourceId: place.app.app.headSourceId, status, changes, conflicts } };
 }
 
-/** Where both changed a text, its lines between the common beginning and end are the conflict. */
+/** If both sides changed a text, the lines between its common start and end are the conflict. */
 export function previewFile(call: Call): Reply {
   const place = threadOf(call);
   const decision = decisionOf(call.body, { path: 'text1024!' }) as Decision & { path: string };

@@ -14,12 +14,12 @@ export interface Call {
   signal: AbortSignal | undefined;
 }
 
-/** The members beside `ok`, or the whole answer. */
+/** The members other than `ok`, or the whole answer. */
 export type Reply = Record<string, unknown> | Response;
 
 const LIMIT = 50;
 
-/** One page of a list that is given in its order. */
+/** One page of a list that is already in order. */
 export function page<T extends object>(name: string, items: readonly T[], { query }: Call): Reply {
   const limit = numberOf(query, 'limit', [1, 200, LIMIT]);
   const cursor = query.get('cursor');
@@ -33,11 +33,11 @@ export function page<T extends object>(name: string, items: readonly T[], { quer
 
 export const newestFirst = <T>(items: Iterable<T>): T[] => [...items].reverse();
 
-/** Oldest first, or as the query's `order` says. */
+/** Oldest first, or in the query's `order`. */
 export const inOrder = <T>(items: readonly T[], { query }: Call): T[] =>
   query.get('order') === 'desc' ? newestFirst(items) : [...items];
 
-/** Waits as long as the query's `waitSeconds` say. */
+/** Waits for the query's `waitSeconds`. */
 export async function waitUntil({ world, query, signal }: Call, isEnded: () => boolean): Promise<void> {
   const until = Date.now() + numberOf(query, 'waitSeconds', [0, 30, 0]) * 1000;
   for (let left = until - Date.now(); left > 0 && !isEnded(); left = until - Date.now()) {

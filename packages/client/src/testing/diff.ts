@@ -1,4 +1,4 @@
-/** Differences of sources by their files, without patches. */
+/** Differences between sources, file by file, without patches. */
 import type { DiffFile } from '../generated/types.ts';
 import { isSame, textOf } from './files.ts';
 import type { Entry, Files } from './world.ts';
@@ -15,7 +15,7 @@ export function changesOf(before: Files, after: Files): DiffFile[] {
   });
 }
 
-/** Null where it is no text. */
+/** Null if it is not text. */
 function linesOf(entry: Entry | undefined): string[] | null {
   const text = entry ? textOf(entry) : '';
   return text === null || text.includes('\0') ? null : text.split(/(?<=\n)/).filter((line) => line !== '');

@@ -77,6 +77,6 @@ export const busy = (reason: 'run' | 'apply' | 'build'): Fault =>
 
 const RELEASING = new Set<FaultCode>(['thread_busy', 'request_in_progress', 'idempotency_conflict']);
 
-/** Whether a refusal is kept under its key and replayed. */
+/** Whether a refusal is stored with its key and replayed. */
 export const settles = ({ code }: Fault): boolean =>
   (STATUS[code] === 404 || STATUS[code] === 409) && !RELEASING.has(code);

@@ -13,7 +13,7 @@ export const entryOf = (bytes: Uint8Array, executable = false): Entry => ({
 export const textEntry = (text: string, executable = false): Entry =>
   entryOf(encoder.encode(text), executable);
 
-/** The text of a file; null where it is none. */
+/** The text of a file; null if it is not text. */
 export function textOf({ bytes }: Entry): string | null {
   try {
     return decoder.decode(bytes);
@@ -22,7 +22,7 @@ export function textOf({ bytes }: Entry): string | null {
   }
 }
 
-/** As answers show it. */
+/** The file as answers show it. */
 export function contentOf(entry: Entry): { encoding: 'utf8' | 'base64'; content: string } {
   const text = textOf(entry);
   if (text !== null) return { encoding: 'utf8', content: text };

@@ -1,8 +1,8 @@
-/** Checks of bodies and queries: as strict as the service, less eloquent. */
+/** Checks bodies and queries: as strict as the service, with fewer words. */
 import { Fault, invalid } from './fault.ts';
 import type { Field } from './fault.ts';
 
-/** `text`: a string that is not empty; a bound after it, `text200`, is its longest; `!`: required; `?`: or null. */
+/** `text`: a string that is not empty; `text200`: with a maximum length; `!`: required; `?`: or null. */
 export type Shape = Record<string, string>;
 
 const RULE = /^(text|any|count|flag|list|texts|object)(\d+)?([!?]*)$/;
@@ -45,7 +45,7 @@ export function faultsOf(body: unknown, shape: Shape, at = ''): Field[] {
   return fields;
 }
 
-/** The body, checked against its shape and those of its members. Throws 400. */
+/** Checks the body against its shape and those of its members. Throws 400. */
 export function checked<T>(body: unknown, shape: Shape, members: Record<string, Shape> = {}): T {
   const fields = faultsOf(body, shape);
   for (const [name, inner] of Object.entries(members)) {
@@ -75,7 +75,7 @@ export function checkPaths(paths: readonly string[], list: string): void {
     throw new Fault('invalid_bundle', `The files break a rule: ${fields[0]!.message}`, { fields });
 }
 
-/** A whole number of the query. Throws 400. */
+/** An integer in the query. Throws 400. */
 export function numberOf(
   query: URLSearchParams,
   name: string,

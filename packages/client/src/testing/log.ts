@@ -3,7 +3,7 @@ import { Fault, invalid } from './fault.ts';
 import { numberOf } from './input.ts';
 import { sha256 } from './sha256.ts';
 
-/** An event as it is kept: its cursor depends on the feed that shows it. */
+/** An event as it is stored: its cursor depends on the feed that shows it. */
 export interface LoggedEvent {
   id: string;
   type: string;
@@ -26,7 +26,7 @@ export interface Draft {
   content: string;
 }
 
-/** What streams see; drafts only with their thread as the filter. */
+/** What streams see; drafts only if the filter is their thread. */
 type Notice = { event: LoggedEvent } | { draft: Draft } | { removed: Draft };
 
 interface Feed {
@@ -65,7 +65,7 @@ export class EventLog {
     if (removed) this.#notify({ removed });
   }
 
-  /** All cursors so far are answered with 410 `cursor_expired`, and open streams end. */
+  /** Expires all cursors so far, with 410 `cursor_expired`, and ends open streams. */
   expireCursors(): void {
     this.#generation++;
     this.#first = this.#events.length;
@@ -76,7 +76,7 @@ export class EventLog {
     this.#notify(null);
   }
 
-  /** Resolves with the next notice, at the deadline, or when the caller has gone. */
+  /** Resolves with the next notice, at the deadline, or when the caller aborts. */
   changed(ms: number, signal: AbortSignal | undefined): Promise<void> {
     return new Promise((resolve) => {
       const done = () => {

@@ -1,4 +1,4 @@
-/** Writes under their keys: one effect each, and the same answer to each repetition. */
+/** Writes by key: each has one effect, and the same answer to each repetition. */
 import type { Operation } from '../generated/types.ts';
 import { page } from './call.ts';
 import type { Call, Reply } from './call.ts';
@@ -13,7 +13,7 @@ export interface Answer {
 
 const KEY = /^[\x21-\x7e]{1,128}$/;
 
-/** What the caller asked for: a write, how it succeeds, and how a refusal is answered. */
+/** The requested write, how it succeeds, and how a refusal is answered. */
 interface Write {
   method: string;
   path: string;
@@ -23,7 +23,7 @@ interface Write {
   refuse: (fault: Fault) => Pick<Answer, 'status' | 'body'>;
 }
 
-/** Throws what no receipt is kept of. */
+/** Throws refusals that get no receipt. */
 export function writeOnce({ world, ids, headers }: Call, write: Write): Answer {
   const key = headers.get('idempotency-key');
   const at = '/headers/idempotency-key';

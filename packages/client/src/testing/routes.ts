@@ -1,4 +1,4 @@
-/** What the test service answers, by the names that the client's methods have. */
+/** The operations of the test service, by the names of the client's methods. */
 import { createApply, getApply, listApplies, previewApply, previewFile } from './applies.ts';
 import {
   cancelBuild,
@@ -21,7 +21,7 @@ export interface Route {
   status: number;
   /** A write with a key and a receipt. */
   takesKey: boolean;
-  /** The query parameters that it knows. */
+  /** The supported query parameters. */
   query: string[];
   handle: (call: Call) => Reply | Promise<Reply>;
 }

@@ -1,6 +1,6 @@
 /**
- * Runs with the agent `scripted`: it does what the `file PATH` and `sh` blocks of a message say. A shell is
- * not there: `sh` knows `echo`, `rm`, `true`, `false` and `exit`, and else asks the test's own `shell`.
+ * Runs with the agent `scripted`: it executes the `file PATH` and `sh` blocks of a message. There is no shell:
+ * `sh` supports `echo`, `rm`, `true`, `false` and `exit`, and otherwise calls the test's own `shell`.
  */
 import type { Message, Run, Tool } from '../generated/types.ts';
 import { sorted, textEntry, textOf, treeHash } from './files.ts';
@@ -166,7 +166,7 @@ function setTool({ world, app, run }: Turn, tool: Tool, status: Tool['status'], 
   world.publish(app, 'tool.updated', { id: tool.id, status }, { threadId: run.threadId, runId: run.id });
 }
 
-/** Asks the caller whether a command may run. False also where the run was stopped meanwhile. */
+/** Asks the caller whether a command may run. Also false if the run was stopped meanwhile. */
 async function ask(turn: Turn, tool: Tool): Promise<boolean> {
   const { world, app, thread, run } = turn;
   const id = world.id('apr');

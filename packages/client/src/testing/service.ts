@@ -1,4 +1,4 @@
-/** An in-memory service that answers `fetch`: users' tests need no server, no network, no agent. */
+/** An in-memory service behind `fetch`: users' tests need no server, no network, and no agent. */
 import type { Reply } from './call.ts';
 import { Fault, STATUS, invalid } from './fault.ts';
 import type { FaultCode } from './fault.ts';
@@ -15,11 +15,11 @@ export interface TestServiceOptions {
   url?: string;
   /** Default `hrk_test`. */
   key?: string;
-  /** Milliseconds since 1970, for the times in answers; default `Date.now`. */
+  /** Milliseconds since 1970, for timestamps in answers; default `Date.now`. */
   now?: () => number;
   /** The pause before each step of a run, apply or build; default 0. */
   stepMs?: number;
-  /** What `sh` blocks do; undefined for those that it does not know. */
+  /** Runs `sh` blocks; returns undefined for commands that it does not support. */
   shell?: Shell;
   /** `ask`: each `sh` block waits for an approval. */
   approvals?: 'allow' | 'ask';
@@ -31,14 +31,14 @@ export interface Failure {
   message?: string;
   /** Seconds, for 429 and 503; default 1. */
   retryAfter?: number;
-  /** `after`: the write happens, only its answer is lost. Default `before`. */
+  /** `after`: the write happens, but its answer is lost. Default `before`. */
   when?: 'before' | 'after';
   /** How many calls fail; default 1. */
   times?: number;
 }
 
 export interface SentRequest {
-  /** Null for what the test service does not know. */
+  /** Null for operations that the test service does not support. */
   operation: OperationName | null;
   method: string;
   path: string;
@@ -51,20 +51,20 @@ export interface TestService {
   readonly fetch: typeof fetch;
   /** The calls so far, in order. */
   readonly requests: readonly SentRequest[];
-  /** Fails the next calls of an operation, by the name of the client's method. */
+  /** Makes the next calls of an operation fail, by the name of the client's method. */
   failNext(operation: OperationName, failure?: Failure): void;
-  /** Answers the next call of an operation later. */
+  /** Delays the answer to the next call of an operation. */
   delayNext(operation: OperationName, ms: number): void;
   /** Decides how the next build ends; without it, a build is ready and its output is the source. */
   buildNext(script: BuildScript): void;
   /** Moves an app's head as another draft's apply would; null deletes a file. Returns the new source's id. */
   moveHead(appId: string, files: Record<string, string | null>): string;
-  /** Runs, applies and builds stop before their next step. */
+  /** Makes runs, applies and builds stop before their next step. */
   pause(): void;
   resume(): void;
-  /** Resolves when no work is open but what waits for an approval. */
+  /** Resolves when the only open work is work that waits for an approval. */
   idle(): Promise<void>;
-  /** Cursors of events so far answer 410 `cursor_expired`. */
+  /** Expires the cursors of all events so far: they answer 410 `cursor_expired`. */
   expireCursors(): void;
   /** Breaks open streams; a reader that resumes misses nothing. */
   dropStreams(): void;
@@ -79,9 +79,9 @@ const RATE_LIMIT = 600;
  *     const service = createTestService();
  *     const headrace = createClient({ baseUrl: service.url, key: service.key, fetch: service.fetch });
  *
- * It answers as the service does, with these simplifications: files are merged as a whole, so that a file which both
- * sides changed is a conflict; a build runs nothing; `sh` blocks know `echo`, `rm`, `true`, `false` and `exit`, and
- * `patch` blocks fail. What it does not know is 501 `not_configured`.
+ * It answers as the service does, with these simplifications: files are merged as a whole, so a file that both sides
+ * changed is a conflict; a build runs nothing; `sh` blocks support `echo`, `rm`, `true`, `false` and `exit`, and
+ * `patch` blocks fail. Everything else is 501 `not_configured`.
  */
 export function createTestService(options: TestServiceOptions = {}): TestService {
   const service = new Service(options);
@@ -159,7 +159,7 @@ class Service {
     return failure ? this.#fail(failure) : response;
   }
 
-  /** The Platform's path for those of a project and a thread of the Direct API, which answer alike. */
+  /** The Platform path for project and thread paths of the Direct API, which give the same answers. */
   #platformPath(path: string): string {
     const [, kind, id, rest = ''] = /^\/api\/(threads|projects)\/([^/]+)(\/.*)?$/.exec(path) ?? [];
     if (kind === 'projects') return `${ROOT}/apps/${id}${rest}`;
@@ -247,7 +247,7 @@ class Service {
 }
 
 const unknown = (what: string): Fault =>
-  new Fault('not_configured', `The test service does not know ${what}. Use a real service for it.`);
+  new Fault('not_configured', `The test service does not support ${what}. Use a real service for it.`);
 
 function bodyOf(headers: Headers, text: string): unknown {
   if (text === '' || !headers.get('content-type')?.startsWith('application/json')) return undefined;
@@ -258,7 +258,7 @@ function bodyOf(headers: Headers, text: string): unknown {
   }
 }
 
-/** As fetch does it: a caller that aborts is not kept waiting. */
+/** As in fetch, a caller that aborts does not wait. */
 function abortable<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
   return new Promise((resolve, reject) => {
     const abort = () => reject(signal.reason as Error);

@@ -1,6 +1,6 @@
 /**
- * SHA-256, synchronous: WebCrypto's is not, and a write of the test service is one step that nothing comes
- * between.
+ * Synchronous SHA-256: that of WebCrypto is asynchronous, but a write of the test service is one uninterrupted
+ * step.
  */
 const isPrime = (n: number): boolean => {
   for (let i = 2; i * i <= n; i++) if (n % i === 0) return false;

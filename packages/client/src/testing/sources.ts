@@ -183,7 +183,7 @@ export function importSource({ world, ids, body, headers }: Call): Reply {
   };
 }
 
-/** The files with the changes in their order. Throws `invalid_bundle` where one does not fit. */
+/** Applies the changes to the files, in order. Throws `invalid_bundle` if one does not fit. */
 export function withChanges(base: Files, changes: readonly FileInput[]): Map<string, Entry> {
   checkPaths(
     changes.map(({ path }) => path),

@@ -1,4 +1,4 @@
-/** A tar.gz that depends on the files alone. */
+/** A tar.gz that depends only on the files. */
 import type { Files } from './world.ts';
 
 const BLOCK = 512;
@@ -8,7 +8,7 @@ function header(path: string, size: number, executable: boolean): Uint8Array {
   const block = new Uint8Array(BLOCK);
   const put = (text: string, at: number) => block.set(encoder.encode(text), at);
   const bytes = encoder.encode(path);
-  // Up to 255 bytes in two parts; longer paths of a test have no archive.
+  // Up to 255 bytes in two parts; longer paths have no archive here.
   const cut = bytes.length <= 100 ? -1 : path.lastIndexOf('/', 154);
   put(path.slice(cut + 1), 0);
   put(`${executable ? '0000755' : '0000644'}\0${'0000000\0'.repeat(2)}`, 100);

@@ -1,4 +1,4 @@
-/** What the test service holds: apps with all that is theirs, the log, and work in progress. */
+/** The state of the test service: apps with everything in them, the log, and work in progress. */
 import type {
   App,
   Apply,
@@ -51,7 +51,7 @@ export interface AppState {
   tail: Promise<void>;
 }
 
-/** A thread with all around it. */
+/** A thread with everything that belongs to it. */
 export interface Place {
   world: World;
   app: AppState;
@@ -66,7 +66,7 @@ const ID_LENGTH = 26;
 export const isOpen = ({ status }: { status: string }): boolean =>
   ['queued', 'running', 'waiting', 'building'].includes(status);
 
-/** Work that goes on after an answer: it can be held, and waited for. */
+/** Work that continues after an answer: it can be held and awaited. */
 export class Work {
   readonly #stepMs: number;
   #open = 0;
@@ -90,7 +90,7 @@ export class Work {
     while (this.#isPaused) await new Promise<void>((resolve) => this.#held.push(resolve));
   }
 
-  /** Waits for something that only a caller brings: meanwhile this work does not count as open. */
+  /** Waits for something that only a caller can do: meanwhile this work does not count as open. */
   async external<T>(promise: Promise<T>): Promise<T> {
     this.#leave();
     try {
@@ -118,7 +118,7 @@ export class Work {
   }
 }
 
-/** What a command does. `files` is the draft: changes to it are the command's. */
+/** Runs a command. `files` is the draft: the command's changes to it are kept. */
 export type Shell = (
   command: string,
   files: Map<string, string>,
@@ -129,7 +129,7 @@ export interface ShellResult {
 }
 
 export interface BuildScript {
-  /** A command that ends with another code than 0 fails the build. */
+  /** A command with an exit code other than 0 fails the build. */
   exitCode?: number;
   log?: string;
   /** The output folder's files; default: those of the source. */
@@ -143,11 +143,11 @@ export interface Receipt {
   operation: Operation;
 }
 
-/** What the test decides. */
+/** What the test controls. */
 interface Settings {
   shell: Shell | undefined;
   approvals: 'allow' | 'ask';
-  /** What the next builds do, in order. */
+  /** The outcomes of the next builds, in order. */
   builds: BuildScript[];
 }
 
@@ -174,7 +174,7 @@ export class World {
     this.work = new Work(stepMs);
   }
 
-  /** Ids count up, so that a test's are the same in each run. */
+  /** Ids count up, so that a test gets the same ones in each run. */
   id(prefix: string): string {
     let rest = ++this.#ids;
     let text = '';

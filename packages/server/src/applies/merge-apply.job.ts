@@ -74,7 +74,7 @@ function staleHead({ expected_head_source_id: expected }: ApplyRow, head: Head):
     event: 'conflict',
     conflicts: [],
     error:
-      'stale_head: The head has moved since this apply was decided. Look at the new head and decide anew.',
+      'stale_head: The head has moved since this apply was decided. Look at the new head and decide again.',
     headSourceId: null,
   };
 }

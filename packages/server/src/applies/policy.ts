@@ -14,10 +14,10 @@ export type Decision = Static<typeof PreviewBody>;
 const staleSource = () =>
   new ApiError(
     'stale_source',
-    "This is not the thread's latest source. Read the thread again and decide anew.",
+    "This is not the thread's latest source. Read the thread again and decide again.",
   );
 const staleHead = () =>
-  new ApiError('stale_head', 'The head has moved. Look at the new head and decide anew.');
+  new ApiError('stale_head', 'The head has moved. Look at the new head and decide again.');
 
 /** Refuses an apply of the thread in its present state; returns the sources to merge. */
 export async function requireApplicable(

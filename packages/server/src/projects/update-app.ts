@@ -28,7 +28,7 @@ export const updateApp = write({
     if (expectedVersion !== undefined && expectedVersion !== before.version)
       throw new ApiError(
         'version_conflict',
-        'The app was changed meanwhile. Read it again and decide anew.',
+        'The app was changed meanwhile. Read it again and decide again.',
         { details: { current: { version: before.version } } },
       );
     const isSame =

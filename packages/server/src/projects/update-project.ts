@@ -30,7 +30,7 @@ export const updateProject = write({
     if (expectedVersion !== undefined && expectedVersion !== before.version)
       throw new ApiError(
         'version_conflict',
-        'The project was changed meanwhile. Read it again and decide anew.',
+        'The project was changed meanwhile. Read it again and decide again.',
         { details: { current: { version: before.version } } },
       );
     const isSame =

@@ -51,7 +51,7 @@ function requireExpected(thread: ThreadRow, body: Update): void {
     !isStale(body.expectedArchiveVersion, thread.archive_version)
   )
     return;
-  throw new ApiError('version_conflict', 'The thread was changed meanwhile. Read it again and decide anew.', {
+  throw new ApiError('version_conflict', 'The thread was changed meanwhile. Read it again and decide again.', {
     details: {
       current: {
         version: thread.version,
