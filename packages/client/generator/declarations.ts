@@ -1,4 +1,4 @@
-/** Declarations of the hand-written sources, as they are, with the comments above them. */
+/** Declarations in the handwritten sources, unchanged, with the comments above them. */
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 

@@ -1,4 +1,4 @@
-/** `docs/reference/client.md`: every method in tables, and the hand-written parts as their sources declare them. */
+/** `docs/reference/client.md`: every method in tables, and the handwritten parts as their sources declare them. */
 import { declarationOf, interfaceMembers } from './declarations.ts';
 import { callOf, isBoundDirectly } from './methods.ts';
 import type { Method } from './methods.ts';
@@ -10,15 +10,15 @@ interface HandWritten {
   text: string;
 }
 
-/** Methods that are written by hand, by resource. */
+/** Handwritten methods, by resource. */
 const HAND_WRITTEN: Readonly<Record<string, HandWritten>> = {
   threads: {
     folder: '',
     name: 'Following',
-    text: 'Of a bound thread; `headrace.threads.follow` takes the ids of the app and the thread first:',
+    text: 'For a bound thread; `headrace.threads.follow` takes the ids of the app and the thread first:',
   },
   operations: { folder: '', name: 'Receipts', text: 'Also:' },
-  events: { folder: 'events', name: 'Events', text: 'Of the feeds:' },
+  events: { folder: 'events', name: 'Events', text: 'For the feeds:' },
 };
 
 interface Section {
@@ -54,7 +54,7 @@ const SECTIONS: readonly Section[] = [
   },
   {
     title: '`@headrace/client/node`',
-    text: 'Folders as versions of an app, and back.',
+    text: 'Pushes folders as versions of an app, and pulls versions into folders.',
     declared: {
       node:
         'push PushOptions PushedSource plan PlanOptions Progress Plan pull PullOptions pullArtifact extract ' +
@@ -85,13 +85,13 @@ the resources below.
   also takes \`WriteOptions\`, and a list \`PageOptions\`. The tables name further options: they are query parameters.
 - A call is sent when it is awaited. \`.withResponse()\` also returns the request id, the receipt and the rate limit.
   \`.asResponse()\` returns the \`Response\` with its body unread.
-- *list of* means: \`await\` returns one \`Page\`, \`for await\` every item of all pages.
+- *list of* means: \`await\` returns one \`Page\`, \`for await\` yields every item of all pages.
 - *done* means: \`.done()\` waits for the end of the work and returns this type.
 - \`headrace.app(appId)\` and its \`.thread(threadId)\` have the same methods without these ids. The calls of the
   resource itself are at the top: \`headrace.app(appId).get()\`.
-- A dot (•) marks methods that are also in \`headrace.project(projectId)\` or \`headrace.thread(threadId)\`, by the
+- A dot (•) marks methods that are also in \`headrace.project(projectId)\` or \`headrace.thread(threadId)\`, on the
   Direct API, without the ids of the app and the thread.
-- \`headrace.operation(key, work)\` calls \`work\` with a client whose writes have keys made of \`key\`.
+- \`headrace.operation(key, work)\` calls \`work\` with a client that derives the keys of its writes from \`key\`.
 `;
 
 const HEADER = `| Method | Returns | | HTTP | Permission |
