@@ -198,19 +198,22 @@ describe('writes of one operation', () => {
         await client.apps.get('prj_1');
         await client.apps.update('prj_1', { name: 'B' });
         await client.app('prj_1').update({ name: 'C' }, { idempotencyKey: 'own' });
+        await client.app('prj_1').update({ name: 'D' });
       });
     await work();
     await work();
     const keys = server.seen.map(({ headers }) => headers['idempotency-key']);
     expect(keys).toEqual([
-      'order-7',
+      'order-7:apps.create',
       undefined,
-      'order-7:2',
+      'order-7:apps.update',
       'own',
-      'order-7',
+      'order-7:apps.update:2',
+      'order-7:apps.create',
       undefined,
-      'order-7:2',
+      'order-7:apps.update',
       'own',
+      'order-7:apps.update:2',
     ]);
   });
 });

@@ -51,9 +51,10 @@ export interface Client extends Resources {
   /** Calls for one thread, on the Direct API. */
   thread(threadId: string): ThreadHandle;
   /**
-   * Runs `work` with a client that derives the key of each write from `key` and the write's position. `work` may
-   * run again, even in another process, and each of its writes still has one effect. It must make the same
-   * writes in the same order; concurrent writes each need their own `idempotencyKey`.
+   * Runs `work` with a client that derives the key of each write from `key`, its method and how often that was called:
+   * `key:apps.create`, then `key:apps.create:2`. `work` may run again, even in another process, and each of its writes
+   * still has one effect. The calls of one method must be the same, in the same order; concurrent ones each need their
+   * own `idempotencyKey`.
    */
   operation<T>(key: string, work: (client: Client) => Promise<T>): Promise<T>;
 }

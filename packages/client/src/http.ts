@@ -49,9 +49,9 @@ export interface Http {
   /** A successful answer whose body the caller reads at its own pace. */
   open(request: Request): Promise<Response>;
   /** The key of the next write. */
-  nextKey(): string;
+  nextKey(method: string): string;
   /** The same service, with these keys for its writes. */
-  withKeys(nextKey: () => string): Http;
+  withKeys(nextKey: (method: string) => string): Http;
 }
 
 const TIMEOUT_MS = 120_000;
@@ -82,7 +82,7 @@ interface Service {
   session: boolean;
 }
 
-const httpOf = (service: Service, nextKey: () => string): Http => ({
+const httpOf = (service: Service, nextKey: Http['nextKey']): Http => ({
   send: (request, read) =>
     attempts(service, request, async (response) => ({
       data: await read(response),

@@ -9,8 +9,15 @@ export function newKey(): string {
   return hex.replace(/(.{8})(.{4})(.{4})(.{4})(.{12})/, '$1-$2-$3-$4-$5');
 }
 
-/** `first`, then `first:2`, `first:3`, …: the same writes in the same order have the same keys. */
-export function keysFrom(first: string): () => string {
-  let count = 0;
-  return () => (++count === 1 ? first : `${first}:${count}`);
+/**
+ * `first:apps.create`, `first:apps.create:2`, …: the same writes have the same keys, also when a repetition leaves out
+ * writes by other methods.
+ */
+export function keysFrom(first: string): (method: string) => string {
+  const counts = new Map<string, number>();
+  return (method) => {
+    const count = (counts.get(method) ?? 0) + 1;
+    counts.set(method, count);
+    return `${first}:${method}${count === 1 ? '' : `:${count}`}`;
+  };
 }

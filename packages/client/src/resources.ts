@@ -110,7 +110,7 @@ function callOf(http: Http, row: Row, template: string, args: readonly unknown[]
     timeoutMs: timeoutMs ?? SLOW_MS[label],
     attemptTimeoutMs: attemptTimeoutMs ?? SLOW_MS[label],
   };
-  const key = row.takesKey ? { key: idempotencyKey ?? http.nextKey() } : {};
+  const key = row.takesKey ? { key: idempotencyKey ?? http.nextKey(label) } : {};
   const request: Request = {
     ...defined(options),
     method: row.method,
