@@ -358,7 +358,7 @@ export interface AppliesCalls {
     body: PreviewApplyInput,
     options?: WriteOptions,
   ): Call<ApplyPreview>;
-  /** Read one file in conflict: its three sides, and the merged text with markers. */
+  /** Read one conflicted file: its three sides, and the merged text with markers. */
   previewFile(
     appId: string,
     threadId: string,
@@ -577,13 +577,13 @@ export interface BuildsCalls {
     options?: { offset?: number; waitSeconds?: number } & CallOptions,
   ): Call<{
     text: string;
-    /** Of the whole log so far. */
+    /** The size of the whole log so far. */
     byteSize: number;
-    /** The log has only the first 2 MiB of the output, and says so at its end. */
+    /** The log has only the first 2 MiB of the output; its last line says so. */
     truncated: boolean;
     /** Where this text ends: the next `offset`. */
     nextOffset: number;
-    /** The build has ended, and the log has nothing behind `nextOffset`. */
+    /** The build has ended, and the log has nothing after `nextOffset`. */
     ended: boolean;
   }>;
   /** Cancel a build. */

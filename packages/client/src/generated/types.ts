@@ -190,7 +190,7 @@ export interface Message {
   runId: string | null;
   sequence: Counter;
   clientMessageId: string | null;
-  /** What was sent with it; each has its bytes at `attachments/{index}`. */
+  /** What was sent with the message; the bytes of each are at `attachments/{index}`. */
   attachments: Array<{
     index: number;
     mediaType: string;
@@ -350,10 +350,10 @@ export interface ConflictFile {
   base: ConflictSide | null;
   head: ConflictSide | null;
   draft: ConflictSide | null;
-  /** Git's merged text with its markers; null where git merges no text, or one over 1 MiB or not in UTF-8. */
+  /** Git's merged text with its markers; null if git cannot merge text, or if the text is over 1 MiB or not UTF-8. */
   merged: {
     content: string;
-    /** The lines of each conflict, from marker to marker; they count from 1. */
+    /** The lines of each conflict, from marker to marker, counted from 1. */
     regions: Array<{
       fromLine: number;
       toLine: number;
@@ -614,7 +614,7 @@ export interface Preview {
   projectId: string;
   threadId: string;
   status: 'starting' | 'ready' | 'failed' | 'stopped';
-  /** Opens in a browser without a key: anybody who knows it sees the preview. */
+  /** Opens in a browser without a key: anyone who knows it sees the preview. */
   url: string;
   /** Run by `sh -c` in the source's root. */
   command: string;
@@ -715,7 +715,7 @@ export interface Operation {
   reservedUntil: Time | null;
 }
 export interface Model {
-  /** A `modelId`; `<provider>/*` stands for every model of that provider. */
+  /** A `modelId`; `<provider>/*` means every model of that provider. */
   id: string;
   provider: string;
   /** null: the price of the provider, unknown to the service. A model without a known price is refused under a spend limit. */
@@ -1091,9 +1091,9 @@ export interface ConflictSide {
   sha256: Sha256;
   byteSize: number;
   executable: boolean;
-  /** utf8 where the content is valid UTF-8. */
+  /** utf8 if the content is valid UTF-8. */
   encoding: 'utf8' | 'base64';
-  /** null over 1 MiB. */
+  /** null if over 1 MiB. */
   content: string | null;
 }
 export interface PullRequestsPullRequestScmSummary {
@@ -1307,7 +1307,7 @@ export type CreateAutomationBodyTrigger =
 /** The first rule that matches decides; an app's list replaces the organization's. */
 export type SettingsApprovals = Array<{
   tool: string;
-  /** Matches the whole command; `*` stands for any text. Left out: every command. */
+  /** Matches the whole command; `*` matches any text. When omitted: every command. */
   pattern?: string;
   decision: 'ask' | 'allow' | 'deny';
 }>;
@@ -1463,7 +1463,7 @@ export type ImportSourceInput =
       files: Array<{
         path: string;
         content: string;
-        /** utf8 when left out. */
+        /** utf8 by default. */
         encoding?: 'utf8' | 'base64';
         executable?: boolean;
       }>;

@@ -10,9 +10,9 @@ import { ConflictFile, PreviewFileBody } from './schemas.ts';
 
 export const previewFile = read({
   name: 'applies.previewFile',
-  summary: 'Read one file in conflict: its three sides, and the merged text with markers',
+  summary: 'Read one conflicted file: its three sides, and the merged text with markers',
   description:
-    'Merges as a preview, and refuses what it refuses. A path that is not in conflict, or no longer with these resolutions, is 404 `file_not_found`. Changes nothing; takes no Idempotency-Key.',
+    'Merges as a preview does, and refuses what a preview refuses. A path that is not in conflict, or that these resolutions settle, is 404 `file_not_found`. Changes nothing; takes no Idempotency-Key.',
   access: { permissions: ['thread:read'] },
   body: PreviewFileBody,
   responses: { 200: Ok({ file: ConflictFile }) },

@@ -127,8 +127,8 @@ const Side = Nullable(
       sha256: Sha256,
       byteSize: Type.Integer({ minimum: 0, examples: [1420] }),
       executable: Type.Boolean(),
-      encoding: Enum(['utf8', 'base64'], { description: 'utf8 where the content is valid UTF-8.' }),
-      content: Nullable(Type.String({ description: 'null over 1 MiB.', examples: ['coffee 3.20\n'] })),
+      encoding: Enum(['utf8', 'base64'], { description: 'utf8 if the content is valid UTF-8.' }),
+      content: Nullable(Type.String({ description: 'null if over 1 MiB.', examples: ['coffee 3.20\n'] })),
     },
     { title: 'ConflictSide' },
   ),
@@ -149,12 +149,12 @@ export const ConflictFile = Type.Object(
             examples: ['tea 2.00\n<<<<<<< head\ncoffee 3.20\n=======\ncoffee 3.50\n>>>>>>> draft\n'],
           }),
           regions: Type.Array(Type.Object({ fromLine: Line, toLine: Line }), {
-            description: 'The lines of each conflict, from marker to marker; they count from 1.',
+            description: 'The lines of each conflict, from marker to marker, counted from 1.',
           }),
         },
         {
           description:
-            "Git's merged text with its markers; null where git merges no text, or one over 1 MiB or not in UTF-8.",
+            "Git's merged text with its markers; null if git cannot merge text, or if the text is over 1 MiB or not UTF-8.",
         },
       ),
     ),

@@ -93,7 +93,7 @@ export async function setRepairs(tx: Tx, applyId: string, repairs: Repair[]): Pr
     .execute();
 }
 
-/** The applies whose ids `page` selects, newest first. */
+/** The applies with the ids that `page` selects, newest first. */
 export const findApplies = (db: Db, page: RawBuilder<{ id: string }>): Promise<ApplyRow[]> =>
   db
     .selectFrom('applies')
@@ -174,7 +174,7 @@ export async function deleteCandidate(tx: Tx, applyId: string): Promise<void> {
   await tx.db.deleteFrom('repair_candidates').where('apply_id', '=', applyId).execute();
 }
 
-/** Takes those of a project that is being deleted off the lists of all apps. */
+/** Unlists the applies of a project that is being deleted. */
 export async function unlistApplies(tx: Tx, projectId: string): Promise<void> {
   await tx.db
     .updateTable('applies')

@@ -8,7 +8,7 @@ import { appendLog } from './store.ts';
 import type { Build } from './store.ts';
 
 const EVERY_MS = 500;
-/** A reader of a part reads whole pieces; an entry of the journal is never cut. */
+/** Readers of a part read whole pieces; a journal entry is never cut. */
 const PIECE_BYTES = 64 * 1024;
 const MARK = '\n[The rest of the output was cut off.]\n';
 
@@ -29,7 +29,7 @@ export class BuildLog {
   #isTruncated: boolean;
   /** Whether the last piece ended in the middle of a line; unknown after a change of workers. */
   #isInLine = false;
-  /** Pieces that are not stored yet, each with the last of the journal's entries in it. */
+  /** Pieces that are not stored yet, each with the last journal entry in it. */
   #pending: { through: number; text: string; bytes: number }[] = [];
   #timer: NodeJS.Timeout | undefined;
   #storing = Promise.resolve();

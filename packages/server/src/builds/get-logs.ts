@@ -21,7 +21,7 @@ const Query = Body({
       minimum: 0,
       maximum: Number.MAX_SAFE_INTEGER,
       description:
-        'The text from this byte on, at most 256 KiB, cut between characters; begin at 0 and go on at `nextOffset`. When left out, the whole log.',
+        'The text from this byte on, at most 256 KiB, cut between characters. Start at 0 and continue at `nextOffset`. When omitted, the whole log.',
     }),
   ),
   waitSeconds: Type.Optional(
@@ -29,7 +29,7 @@ const Query = Body({
       minimum: 0,
       maximum: 30,
       description:
-        'Answer when the log has text behind `offset`, when the build has ended, or after this many seconds.',
+        'Answer when the log has text after `offset`, when the build has ended, or after this many seconds.',
     }),
   ),
 });
@@ -38,7 +38,7 @@ export const getLogs = read({
   name: 'builds.getLogs',
   summary: "Read what a build's command printed",
   description:
-    'Both streams in order of arrival, even while the build is in progress; the first 2 MiB. With `offset` in parts, which a reader follows while the build is in progress. `Accept: text/plain` returns only the text.',
+    'Both streams in order of arrival, even while the build is in progress; the first 2 MiB. With `offset`, returns a part, so a reader can follow a build in progress. `Accept: text/plain` returns only the text.',
   access: { permissions: ['thread:read'] },
   query: Query,
   responses: {

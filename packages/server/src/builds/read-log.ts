@@ -2,12 +2,12 @@ import type { Db } from '../db/database.ts';
 import { findLogPieces } from './store.ts';
 import type { Build } from './store.ts';
 
-/** Whether a character of UTF-8 begins before this place and ends behind it. */
+/** Whether a UTF-8 character begins before this offset and ends after it. */
 const isInCharacter = (bytes: Buffer, at: number) => ((bytes[at] ?? 0) & 0xc0) === 0x80;
 
 /**
- * A build's log from a place on, in bytes, at most `limit` of them, as far as `build` knows it. No character is cut: one
- * that begins before `offset` or ends behind the limit is left out. `nextOffset` is where the text ends.
+ * A build's log from `offset` on, at most `limit` bytes, as far as `build` knows it. No character is cut: one that
+ * begins before `offset` or ends after the limit is left out. `nextOffset` is where the text ends.
  */
 export async function readLog(
   db: Db,

@@ -18,7 +18,7 @@ export type BuildError = (typeof BUILD_ERRORS)[number];
  * so that a cut is always known.
  */
 export const LOG_BYTES = 2 * 1024 * 1024;
-/** The most of a log in one answer, in bytes of UTF-8, where an offset is given. */
+/** The most of a log in one answer with an offset, in bytes of UTF-8. */
 export const LOG_PAGE_BYTES = 256 * 1024;
 export const MAX_TIMEOUT_SECONDS = 600;
 
@@ -71,14 +71,14 @@ export const Manifest = Type.Object({
 
 export const Logs = Type.Object({
   text: Text('> build\n'),
-  byteSize: { ...Counter, description: 'Of the whole log so far.' },
+  byteSize: { ...Counter, description: 'The size of the whole log so far.' },
   truncated: Type.Boolean({
     examples: [false],
-    description: 'The log has only the first 2 MiB of the output, and says so at its end.',
+    description: 'The log has only the first 2 MiB of the output; its last line says so.',
   }),
   nextOffset: { ...Counter, description: 'Where this text ends: the next `offset`.' },
   ended: Type.Boolean({
     examples: [false],
-    description: 'The build has ended, and the log has nothing behind `nextOffset`.',
+    description: 'The build has ended, and the log has nothing after `nextOffset`.',
   }),
 });

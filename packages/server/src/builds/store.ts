@@ -90,7 +90,7 @@ export async function findThreadBuilds(
   return query.orderBy('id', 'desc').limit(limit).execute();
 }
 
-/** The builds whose ids `page` selects, newest first. */
+/** The builds with the ids that `page` selects, newest first. */
 export const findBuilds = (db: Db, page: RawBuilder<{ id: string }>): Promise<Build[]> =>
   db
     .selectFrom('builds')
@@ -225,7 +225,7 @@ export async function storeOutcome(
     .execute();
 }
 
-/** Adds pieces to a build's log; `log` is the size of the whole log with them. Wakes those who follow it. */
+/** Adds pieces to a build's log; `log` is the size of the whole log with them. Wakes readers that wait for it. */
 export async function appendLog(
   tx: Tx,
   pieces: BuildLogsTable[],
@@ -246,8 +246,8 @@ export async function appendLog(
 }
 
 /**
- * The pieces of a build's log that have bytes from `from` up to `to`, in order, each with its place. Of all others only
- * the size is read: PostgreSQL has that without their text.
+ * The pieces of a build's log that have bytes from `from` up to `to`, in order, each with its offset. Of all others it
+ * reads only the size, which PostgreSQL knows without their text.
  */
 export async function findLogPieces(
   db: Db,
@@ -263,7 +263,7 @@ export async function findLogPieces(
   return rows;
 }
 
-/** Takes those of a project that is being deleted off the lists of all apps. */
+/** Unlists the builds of a project that is being deleted. */
 export async function unlistBuilds(tx: Tx, projectId: string): Promise<void> {
   await tx.db
     .updateTable('builds')

@@ -1,14 +1,14 @@
 /**
- * Pages of the lists of all apps. Each pair of a scope (an organization, or an app of some) and a status is a
+ * Pages of the lists over all apps. Each pair of a scope (an organization, or one of several apps) and a status is a
  * range of one index, in the list's order. A page merges the first rows of each range, so it reads nothing that
- * lies between its rows, whatever else this organization and others have.
+ * lies between its rows, however many rows this organization and others have.
  */
 import { sql } from 'kysely';
 import type { RawBuilder } from 'kysely';
 import type { Db } from './database.ts';
 import { idBytes, READ_FOR_A_PAGE } from './search.ts';
 
-/** Whose rows a list has. */
+/** The owners of the rows in a list. */
 export interface ListScope {
   column: 'org_id' | 'project_id';
   ids: readonly string[];
@@ -18,20 +18,20 @@ export interface Listed {
   table: 'threads' | 'applies' | 'builds' | 'previews';
   scope: ListScope;
   statuses: readonly string[];
-  /** In the order of `updated_at` and `id`, not of `id` alone; of threads only. */
+  /** By `updated_at` and `id` instead of `id` alone; only for threads. */
   byActivity?: boolean;
-  /** What a search looks for: a condition that no index has. */
+  /** The condition of a search, which no index covers. */
   matches?: RawBuilder<boolean> | undefined;
 }
 
-/** A search reads at least so many rows of each range for a page. */
+/** A search reads at least this many rows of each range for a page. */
 const LEAST_OF_A_RANGE = 500;
 
-/** The place of a row in its list, as cursors keep it. */
+/** The position of a row in its list, as cursors keep it. */
 export const placeOf = ({ byActivity }: Listed, row: { id: string; updated_at: Date }): string =>
   byActivity ? `${row.updated_at.toISOString()} ${row.id}` : row.id;
 
-/** Rows of a list behind the place `after`, up to the place `to`. */
+/** Rows of a list after the position `after`, up to the position `to`. */
 interface Part {
   after: string | null;
   to: string | null;
@@ -41,7 +41,7 @@ interface Part {
 export const selectListed = (listed: Listed, part: Part, limit: number): RawBuilder<{ id: string }> =>
   merged(listed, part, { limit, offset: 0 });
 
-/** The place up to which a search reads for its page behind `after`; null if that is the list's end. */
+/** The position up to which a search reads for its page after `after`; null if that is the list's end. */
 export async function endOfListedSearch(
   db: Db,
   listed: Listed,
@@ -49,7 +49,7 @@ export async function endOfListedSearch(
 ): Promise<string | null> {
   const { ids } = listed.scope;
   const most = Math.max(LEAST_OF_A_RANGE, Math.floor(READ_FOR_A_PAGE / Math.max(1, ids.length)));
-  // Of each range the last row that may be read. The newest of them ends the search in all ranges.
+  // The last row of each range that may be read. The newest of them ends the search in all ranges.
   const lasts = merged(
     { ...listed, matches: undefined },
     { after, to: null },

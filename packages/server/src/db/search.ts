@@ -1,7 +1,7 @@
 /**
- * Searches by a part of a text read their list in its order, and for a page so many rows at most: 5,000 titles
- * take 5 ms. A trigram index would find rare texts faster, but of a frequent one it reads the rows of all
- * organizations, and it needs an extension that an external PostgreSQL may refuse.
+ * Searches for a part of a text read their list in its order, and at most this many rows for a page: 5,000 titles
+ * take 5 ms. A trigram index would find rare texts faster, but for a frequent text it reads the rows of all
+ * organizations, and it needs an extension that an external PostgreSQL may not allow.
  */
 import { sql } from 'kysely';
 import type { RawBuilder } from 'kysely';
@@ -9,14 +9,14 @@ import type { Db } from './database.ts';
 
 export const READ_FOR_A_PAGE = 5_000;
 
-/** In any case of any script: the database's own locale is unknown. No character is special. */
+/** Ignores case in any script: the database's own locale is unknown. No character is special. */
 export const containsText = (column: string, part: string): RawBuilder<boolean> =>
   sql<boolean>`strpos(upper(${sql.ref(column)} collate "und-x-icu"), upper(${part} collate "und-x-icu")) > 0`;
 
-/** The order of lists whose indexes have ids by their bytes, which primary keys cannot give. */
+/** The order of lists with indexes that sort ids by their bytes, which primary keys cannot do. */
 export const idBytes = (column: string): RawBuilder<string> => sql<string>`${sql.ref(column)} collate "C"`;
 
-/** The last id that the page behind `after` of a search of live rows reads; null if that is the list's end. */
+/** The last id that a search of live rows reads for its page after `after`; null if that is the list's end. */
 export async function endOfSearch(
   db: Db,
   table: 'threads' | 'projects',

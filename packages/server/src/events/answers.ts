@@ -58,12 +58,12 @@ async function readPage(call: FeedCall, feed: Feed, after: Position | null): Pro
 const accessEnded = () =>
   new ApiError('unauthorized', 'The access of this key or session ended while the request waited.');
 
-/** Answers a page of the log, read from its end towards its beginning if `order` is `desc`. */
+/** Answers a page of the log, read from its end towards its start if `order` is `desc`. */
 export function answerPage(call: FeedCall, name: FeedName): Promise<Reply> {
   return call.query.order === 'desc' ? answerBackwards(call, name) : answerForwards(call, name);
 }
 
-/** Nothing is ever added behind a cursor of this order, so there is nothing to wait for. */
+/** Nothing is ever added after a cursor of this order, so there is nothing to wait for. */
 async function answerBackwards(call: FeedCall, name: FeedName): Promise<Reply> {
   const { ctx, query } = call;
   if (query.waitSeconds !== undefined)
@@ -72,7 +72,7 @@ async function answerBackwards(call: FeedCall, name: FeedName): Promise<Reply> {
   const backwards = bindingOf(feed.filter, ctx.events.generation, 'desc');
   const after = query.cursor === undefined ? null : openPosition(ctx.secretKey, backwards, query.cursor);
   const page = await readPage(call, feed, after);
-  // An empty page ends where it began: the log's end would begin again.
+  // An empty page ends where it began: from the log's end, the list would start over.
   return pageReply(call, feed, { ...page, end: after ?? page.end }, backwards);
 }
 
@@ -122,7 +122,7 @@ async function rechecked(call: FeedCall): Promise<FeedCall> {
   return { ...call, principal };
 }
 
-/** `next` is what the page's cursor is bound to: that of an event is always one of the feed. */
+/** `next` is what the page's cursor is bound to; an event's cursor is always bound to the feed. */
 function pageReply({ ctx, query }: FeedCall, feed: Feed, page: LogPage, next: Binding): Reply {
   const shown = page.rows.slice(0, query.limit ?? DEFAULT_LIMIT);
   const last = shown.at(-1);

@@ -31,7 +31,7 @@ const cursorExpired = () =>
     'This cursor is older than the events that are kept, or than a restored backup. Capture a new head, reload what you show, and go on from there.',
   );
 
-/** A cursor of a page, an event, a head or a stream is `asc`; only a page read backwards gives `desc` ones. */
+/** Cursors of pages, events, heads and streams are `asc`; only a page that is read backwards has a `desc` one. */
 export function bindingOf(filter: EventFilter, generation: number, order: Order = 'asc'): Binding {
   const isAllApps = filter.feed === 'platform' && filter.projectId === null;
   return {

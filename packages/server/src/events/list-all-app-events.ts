@@ -7,7 +7,7 @@ export const listAllAppEvents = read({
   name: 'events.listAllAppEvents',
   summary: 'List the events of all apps',
   description:
-    'Oldest first, from the cursor on; without one from the oldest event that is kept. With `order=desc` newest first, back to the oldest event that is kept, and without `waitSeconds`. A cursor holds for its order; that of an event or a head is `asc`. Every reader sees the same order; the same cursor gives the same events. A restricted key sees its apps only.',
+    'Oldest first, from the cursor on; without a cursor, from the oldest event that is kept. With `order=desc`, newest first, back to the oldest event that is kept; `waitSeconds` is then refused. A cursor is valid only for its order; the cursor of an event or a head is `asc`. Every reader sees the same order; the same cursor gives the same events. A restricted key sees its apps only.',
   access: FEED_ACCESS,
   query: PLATFORM_QUERY.list,
   responses: { 200: PageOf(PlatformEvent) },

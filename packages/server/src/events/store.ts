@@ -54,13 +54,13 @@ interface LogQuery {
   filter: EventFilter;
   /** Null: from the oldest retained event on; backwards from the newest one. */
   after: Position | null;
-  /** asc when left out. */
+  /** asc when omitted. */
   order?: Order;
   limit: number;
   retentionSeconds: number;
 }
 
-/** The part of the log behind `after` in this order. Publishing times never go back along the sequence. */
+/** The part of the log after `after` in this order. Publishing times never decrease along the sequence. */
 function behind({ after, order = 'asc', retentionSeconds }: LogQuery): RawBuilder<unknown> {
   const isRetained = sql`published_at > now() - ${retentionSeconds} * interval '1 second'`;
   if (!after) return isRetained;
@@ -69,7 +69,7 @@ function behind({ after, order = 'asc', retentionSeconds }: LogQuery): RawBuilde
     : sql`sequence < ${after.sequence} and published_at <= ${new Date(after.time)} and ${isRetained}`;
 }
 
-/** At most `limit` events of the filter behind `after`. */
+/** At most `limit` events of the filter after `after`. */
 export async function readEvents(db: Db, query: LogQuery): Promise<LogPage> {
   const { filter, order = 'asc', limit } = query;
   const from = behind(query);

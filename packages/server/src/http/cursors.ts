@@ -54,7 +54,7 @@ interface PageRequest {
   scope: unknown[];
 }
 
-/** Rows of a search that reads its list only up to the key `readTo` for a page; null: up to the list's end. */
+/** Rows of a search that reads its list only up to the key `readTo` for a page (null: up to the list's end). */
 export interface Searched<T> {
   rows: T[];
   readTo: string | null;
@@ -62,8 +62,8 @@ export interface Searched<T> {
 
 /**
  * One page of a list. `load(after, limit)` returns at most `limit` rows behind the row whose key is `after`
- * (null: from the start); the cursor keeps a row's key, `keyOf`. The page of a search may have fewer rows than
- * its limit, even none, and still a cursor.
+ * (null: from the start); the cursor keeps a row's key, `keyOf`. A page of a search may have a cursor although it
+ * has fewer rows than its limit, even none.
  */
 export async function page<T>(
   { secretKey, query, scope }: PageRequest,

@@ -50,7 +50,7 @@ export const Several = (values: readonly [string, ...string[]], description: str
   Type.String({
     pattern: `^(${values.join('|')})(,(${values.join('|')}))*$`,
     examples: [values.slice(0, 2).join(',')],
-    description: `${description} One or several, separated by commas.`,
+    description: `${description} One or more, separated by commas.`,
   });
 
 /** The schema, or null. Type arrays instead of `anyOf`, so that a fault is reported once. */
@@ -85,12 +85,12 @@ export const Page = <S extends TSchema>(plural: string, item: S) =>
     hasMore: Type.Boolean(),
   });
 
-/** What a search looks for. */
+/** The text that a search looks for. */
 export const SearchText = (field: string) =>
   Text('shop', {
     minLength: 1,
     maxLength: 200,
-    description: `A part of \`${field}\`, in any case. A page may have fewer items than its limit, even none, while \`hasMore\` is true.`,
+    description: `Any part of \`${field}\`, case-insensitive. A page may have fewer items than its limit, even none, while \`hasMore\` is true.`,
   });
 
 /** `?limit=&cursor=` of every list, with a list's own filters. */
@@ -105,10 +105,10 @@ export const ListQuery = <P extends TProperties>(filters: P = {} as P) =>
     ...filters,
   });
 
-/** `?order=` of lists whose own order is the oldest first; a cursor holds for its order. */
+/** `?order=` of lists that are oldest first by default; a cursor is valid only for its order. */
 export const ORDER = {
   order: Type.Optional(
-    Enum(['asc', 'desc'], { description: 'asc (when left out): oldest first; desc: newest first.' }),
+    Enum(['asc', 'desc'], { description: 'asc (default): oldest first; desc: newest first.' }),
   ),
 };
 

@@ -10,7 +10,7 @@ export const getAttachment = read({
   name: 'messages.getAttachment',
   summary: 'Download an attachment of a message',
   description:
-    'The bytes as they were sent, with the media type that the sender named. Nothing has checked them: show them as the file of a stranger.',
+    'The bytes as they were sent, with the media type that the sender named. The service does not check them: treat them as an untrusted file.',
   access: { permissions: ['thread:read'] },
   responses: {
     200: {
@@ -32,7 +32,7 @@ export const getAttachment = read({
     return {
       status: 200,
       stream: Buffer.from(attachment.data, 'base64'),
-      // It comes from a caller: a browser saves it, whatever it is.
+      // It comes from a caller, so a browser saves it, whatever it is.
       headers: { 'content-type': attachment.mediaType, 'content-disposition': 'attachment' },
     };
   },

@@ -41,7 +41,7 @@ export const Message = Type.Object({
       mediaType: MediaType,
       byteSize: Type.Integer({ minimum: 0, examples: [1420] }),
     }),
-    { description: 'What was sent with it; each has its bytes at `attachments/{index}`.' },
+    { description: 'What was sent with the message; the bytes of each are at `attachments/{index}`.' },
   ),
   createdAt: Time,
 });

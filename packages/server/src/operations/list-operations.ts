@@ -12,7 +12,7 @@ const ID = idBytes('id');
 /** So many receipts that the caller may not inspect cost one statement, however short its page is. */
 const READ_AT_ONCE = 100;
 
-/** Newest first, behind `after`. Each actor has at most one receipt of a key. */
+/** Newest first, after `after`. Each actor has at most one receipt for a key. */
 async function findReadable(
   db: Db,
   { principal, key }: { principal: Principal; key: string },
@@ -39,7 +39,7 @@ export const listOperations = read({
   name: 'operations.listOperations',
   summary: 'Find the receipts of an idempotency key',
   description:
-    "Of all actors of the caller's organization that have used the key, newest first. Receipts that the caller may not inspect are left out.",
+    "The receipts of all actors of the caller's organization that have used the key, newest first. Omits receipts that the caller may not read.",
   access: 'authenticated',
   query: ListQuery({
     idempotencyKey: Text('7d1f5a52-0b0e-4c11-8c67-0f6d5f0a3c11', { minLength: 1, maxLength: 128 }),

@@ -6,7 +6,7 @@ import type { OperationRow } from '../db/schema.ts';
 import { may, seesProject } from '../http/principal.ts';
 import type { Principal } from '../http/principal.ts';
 
-/** Whether the receipt is there for the caller: another one's answer is as if it were not. */
+/** Whether the caller may see the receipt; otherwise the answer is as if it did not exist. */
 export const seesReceipt = (principal: Principal, receipt: OperationRow): boolean =>
   receipt.project_id === null
     ? principal.projectIds === null || receipt.actor_id === principal.actorId

@@ -36,7 +36,7 @@ export const Preview = Type.Object({
   threadId: Id('thr'),
   status: Enum(PREVIEW_STATUSES),
   url: Text('http://01k9x3v5e8f7arh2m4t6w8y0zb.localhost:4400/', {
-    description: 'Opens in a browser without a key: anybody who knows it sees the preview.',
+    description: 'Opens in a browser without a key: anyone who knows it sees the preview.',
   }),
   command: Command,
   port: Port,

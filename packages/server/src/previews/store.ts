@@ -79,7 +79,7 @@ export async function findThreadPreviews(
   return query.orderBy('id', 'desc').limit(limit).execute();
 }
 
-/** The previews whose ids `page` selects, newest first. */
+/** The previews with the ids that `page` selects, newest first. */
 export const findPreviews = (db: Db, page: RawBuilder<{ id: string }>): Promise<PreviewRow[]> =>
   db
     .selectFrom('previews')
@@ -188,7 +188,7 @@ export async function findLeftOver(db: Db, previewIds: string[]): Promise<string
   return over.map(({ id }) => id);
 }
 
-/** Takes those of a project that is being deleted off the lists of all apps. */
+/** Unlists the previews of a project that is being deleted. */
 export async function unlistPreviews(tx: Tx, projectId: string): Promise<void> {
   await tx.db
     .updateTable('previews')

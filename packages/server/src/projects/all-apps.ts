@@ -1,4 +1,4 @@
-/** What the lists of all apps have in common: their filters, whose rows they have, and their pages. */
+/** What the lists over all apps share: their filters, scope and pages. */
 import type { RawBuilder } from 'kysely';
 import Type from 'typebox';
 import { endOfListedSearch, selectListed } from '../db/listed.ts';
@@ -12,7 +12,7 @@ import { loadProject } from './policy.ts';
 
 export const allAppsFilters = (statuses: readonly [string, ...string[]]) => ({
   appId: Type.Optional(IdInput('prj', 'Only those of this app.')),
-  status: Type.Optional(Several(statuses, 'Only those of this status.')),
+  status: Type.Optional(Several(statuses, 'Only those with this status.')),
 });
 
 interface Query {
@@ -25,7 +25,7 @@ interface Query {
 /** A list, and what its cursors are bound to. */
 export type BoundList = Listed & { binding: unknown[] };
 
-/** The list of all apps that the call asks for. Throws 403 and 404 for an app that the caller may not see. */
+/** The requested list over all apps. Throws 403 or 404 for an app that the caller may not see. */
 export async function listOfAllApps(
   call: Call<Query>,
   table: Listed['table'],
@@ -41,7 +41,7 @@ export async function listOfAllApps(
   };
 }
 
-/** The caller's organization, or the apps that its key or its question is restricted to. */
+/** The caller's organization, or the apps to which its key or its query is restricted. */
 async function scopeOf(call: Call<Query>): Promise<ListScope> {
   const {
     ctx: { db },
@@ -64,7 +64,7 @@ async function scopeOf(call: Call<Query>): Promise<ListScope> {
   return { column: 'project_id', ids: apps.map(({ id }) => id) };
 }
 
-/** One page of a list; `read` reads the rows whose ids `ids` selects, in the list's order. */
+/** One page of a list; `read` reads the rows with the ids that `ids` selects, in the list's order. */
 export async function pageOf<T>(
   { ctx: { db, secretKey }, query }: Call<Query>,
   list: BoundList,

@@ -12,7 +12,7 @@ const Approval = Body({
   pattern: Type.Optional(
     Text('rm *', {
       maxLength: 1000,
-      description: 'Matches the whole command; `*` stands for any text. Left out: every command.',
+      description: 'Matches the whole command; `*` matches any text. When omitted: every command.',
     }),
   ),
   decision: Enum(['ask', 'allow', 'deny'] as const),

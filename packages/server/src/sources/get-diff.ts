@@ -8,7 +8,7 @@ import { DiffFile, SourceIdInput } from './schemas.ts';
 import { loadSource } from './store.ts';
 import { loadTree } from './load-tree.ts';
 
-/** What fits into a request's address. */
+/** As many as fit into a URL. */
 const MAX_PATHS = 50;
 
 export const getDiff = read({
@@ -27,7 +27,7 @@ export const getDiff = read({
         minItems: 1,
         maxItems: MAX_PATHS,
         description:
-          'Only these files; give it several times. A renamed file has two names, and either counts. What is no file of the difference is left out.',
+          'Only these files; repeat the parameter for several. Either name of a renamed file selects it. Paths without a difference are ignored.',
       }),
     ),
   }),

@@ -60,7 +60,7 @@ async function parse(call: Call<ImportQuery>): Promise<{ imported: Import; take:
   return { imported, take: keepUntilTaken(call, imported.handle) };
 }
 
-/** What the source is to hold, its contents in the store. No transaction may be open. */
+/** The source to make, with its contents in the store. No transaction may be open. */
 async function stage({ ctx, query }: Call<ImportQuery>, project: ProjectRow, imported: Import) {
   if ('baseSourceId' in imported) {
     const base = await loadSource(ctx.db, project.id, imported.baseSourceId);
@@ -79,7 +79,7 @@ export const importSource = claimedWrite({
   name: 'sources.importSource',
   summary: 'Import a source version',
   description:
-    "Stores the files as a new, immutable source; the head does not move. At most 10,000 files, 8 MiB each, 32 MiB in all. With `baseSourceId` and `changes`, the source is that one with the changes, which apply in order, all or none, as in an edit. With `application/gzip`, the body is a tar.gz, and `message`, `parentSourceId` and `links` are query parameters; a hard link is a file with its target's content. A refusal names each wrong file, at most 100.",
+    "Stores the files as a new, immutable source; the head does not move. At most 10,000 files, 8 MiB each, 32 MiB in all. With `baseSourceId` and `changes`, the new source is the base with the changes, which apply in order, all or none, as in an edit. With `application/gzip`, the body is a tar.gz, and `message`, `parentSourceId` and `links` are query parameters; a hard link is a file with its target's content. A refusal names each wrong file, at most 100.",
   access: { permissions: ['project:update'] },
   query: ImportQuery,
   body: ImportBody,

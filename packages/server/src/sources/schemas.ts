@@ -112,7 +112,7 @@ export const ImportBody = Type.Union([
       Body({
         path: InputPath('src/index.ts'),
         content: Text('export {};\n'),
-        encoding: Type.Optional(Enum(['utf8', 'base64'], { description: 'utf8 when left out.' })),
+        encoding: Type.Optional(Enum(['utf8', 'base64'], { description: 'utf8 by default.' })),
         executable: Type.Optional(Type.Boolean()),
       }),
       { maxItems: MAX_FILES },

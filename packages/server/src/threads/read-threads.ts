@@ -147,7 +147,7 @@ export async function readThreadById(db: Db | Tx['db'], threadId: string): Promi
   return detailsOf(rows[0]!);
 }
 
-/** The threads whose ids `page` selects, newest first, or by their last activity. */
+/** The threads with the ids that `page` selects, newest first, or by latest activity. */
 export async function readThreads(
   db: Db,
   page: RawBuilder<{ id: string }>,

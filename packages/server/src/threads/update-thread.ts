@@ -51,15 +51,19 @@ function requireExpected(thread: ThreadRow, body: Update): void {
     !isStale(body.expectedArchiveVersion, thread.archive_version)
   )
     return;
-  throw new ApiError('version_conflict', 'The thread was changed meanwhile. Read it again and decide again.', {
-    details: {
-      current: {
-        version: thread.version,
-        titleVersion: thread.title_version,
-        archiveVersion: thread.archive_version,
+  throw new ApiError(
+    'version_conflict',
+    'The thread was changed meanwhile. Read it again and decide again.',
+    {
+      details: {
+        current: {
+          version: thread.version,
+          titleVersion: thread.title_version,
+          archiveVersion: thread.archive_version,
+        },
       },
     },
-  });
+  );
 }
 
 /** The change of title and spend limit. */

@@ -8,7 +8,7 @@ import { pricedModels, pricesOf } from './prices.ts';
 const Price = { ...Micros, description: 'Micro-units of USD for a million tokens.' } as typeof Micros;
 const Model = Type.Object({
   id: Text('scripted', {
-    description: 'A `modelId`; `<provider>/*` stands for every model of that provider.',
+    description: 'A `modelId`; `<provider>/*` means every model of that provider.',
   }),
   provider: Text('built-in'),
   prices: Nullable(
