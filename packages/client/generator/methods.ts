@@ -44,7 +44,7 @@ export function methodsOf(document: OpenApi): Method[] {
 /** One line a method; `src/table.ts` explains its columns. */
 export const tableOf = (methods: readonly Method[]): string =>
   methods
-    .map(({ resource, name, operation, hasDirectForm }) => {
+    .map(({ resource, name, operation, hasDirectForm }, index) => {
       const { method, takesKey } = operation;
       const flags = [
         hasDirectForm && 'd',
@@ -54,7 +54,8 @@ export const tableOf = (methods: readonly Method[]): string =>
         hasOperationId(operation) && 'o',
       ];
       return [
-        `${resource}.${name}`,
+        // The resource where it is another: the repetitions would be a hundredth of the client's size.
+        `${resource === methods[index - 1]?.resource ? '' : resource}.${name}`,
         method,
         shortPath(operation.path),
         answerOf(operation).column,

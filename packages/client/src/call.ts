@@ -1,6 +1,6 @@
 /** Calls that are sent once, when the caller first asks for their result. */
 import { HeadraceError, WaitTimeoutError } from './errors.ts';
-import { LONGEST_TIMER_MS, sleep } from './http.ts';
+import { limitOf, sleep } from './http.ts';
 import type { Http, Read, Request } from './http.ts';
 import type { CallOptions, DoneOptions, Page, ResponseInfo } from './options.ts';
 
@@ -126,18 +126,16 @@ export class WorkCall<T, D> extends Call<T> {
   /** The answer, unless the time or the signal ends the wait for it; the call itself goes on. */
   async #within(timeoutMs: number, signal: AbortSignal | undefined): Promise<T> {
     signal?.throwIfAborted();
-    const limit = new AbortController();
-    const onAbort = () => limit.abort(signal?.reason);
-    signal?.addEventListener('abort', onAbort);
-    const late = sleep(Math.min(timeoutMs, LONGEST_TIMER_MS), limit.signal).then(() => {
-      throw new WaitTimeoutError(this.#work.what, timeoutMs);
+    const limit = limitOf(timeoutMs, signal);
+    const end = new Promise<never>((_, reject) => {
+      limit.signal.addEventListener('abort', () =>
+        reject(signal?.aborted ? (signal.reason as Error) : new WaitTimeoutError(this.#work.what, timeoutMs)),
+      );
     });
     try {
-      return await Promise.race([this, late]);
+      return await Promise.race([this, end]);
     } finally {
-      signal?.removeEventListener('abort', onAbort);
-      late.catch(() => {});
-      limit.abort();
+      limit.end();
     }
   }
 }

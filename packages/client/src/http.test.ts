@@ -271,9 +271,9 @@ describe('a request', () => {
 
 describe('a secret', () => {
   test.each([
-    [{ key: 'hrk_se\ncret' }, 'key must be'],
-    [{ key: '' }, 'key must be'],
-    [{ key: undefined, token: 'secret…' }, 'token must be'],
+    [{ key: 'hrk_se\ncret' }, '"x-api-key"'],
+    [{ key: '' }, 'one of key'],
+    [{ key: undefined, token: 'secret…' }, '"authorization"'],
     [{ baseUrl: 'https://user:secret@headrace.example.com' }, 'baseUrl must have no'],
     [{ baseUrl: 'https://headrace.example.com/?secret' }, 'baseUrl must have no'],
   ])('that cannot be sent is refused at once, and not shown: %#', (options, message) => {

@@ -68,7 +68,8 @@ let hasWarned = false;
 /** Throws TypeError for options that cannot work. */
 export function createHttp(options: ClientOptions): Http {
   const base = baseOf(options);
-  const credential = credentialOf(options, base);
+  // Checked here: what `fetch` says of a header that cannot be sent has the header in it.
+  const credential = headersOf(credentialOf(options, base));
   const send = options.fetch ?? ((input, init) => fetch(input, init));
   const { headers = {}, session = false } = options;
   return httpOf({ base, headers, credential, send, session }, newKey);
@@ -100,18 +101,18 @@ function baseOf({ baseUrl, session }: ClientOptions): string {
     throw new TypeError(
       `baseUrl must be the address of Headrace, for example http://127.0.0.1:4400, not ${JSON.stringify(base)}.`,
     );
-  const { username, password, search, hash, origin: host, pathname } = new URL(base);
+  const { href, origin: host, pathname } = new URL(base);
   // Not shown: they may be secret.
-  if (username || password || search || hash)
+  if (href !== host + pathname)
     throw new TypeError('baseUrl must have no user, password, query or fragment.');
   return host + pathname.replace(/\/+$/, '');
 }
 
 function credentialOf(options: ClientOptions, base: string): Record<string, string> {
   const { key, token, session } = options;
-  if ([key, token, session].filter((given) => given !== undefined).length !== 1)
+  if ([key, token, session].filter(Boolean).length !== 1)
     throw new TypeError('createClient takes one of key, token and session.');
-  if (key !== undefined && isBrowser() && !options.dangerouslyAllowBrowser)
+  if (key && isBrowser() && !options.dangerouslyAllowBrowser)
     throw new TypeError(
       'A service key does not belong in a browser: everyone who opens the page can read it. Use a session, or call your own backend.',
     );
@@ -120,15 +121,8 @@ function credentialOf(options: ClientOptions, base: string): Record<string, stri
     hasWarned = true;
     console.warn(`The credential for ${hostname} is sent without encryption: use https.`);
   }
-  if (key !== undefined) return { 'x-api-key': secretOf('key', key) };
-  return token === undefined ? {} : { authorization: `Bearer ${secretOf('token', token)}` };
-}
-
-/** Checked here: what `fetch` says of a header that cannot be sent has the header in it. */
-function secretOf(name: string, given: string): string {
-  const secret = given.trim();
-  if (!/^[!-~]+$/.test(secret)) throw new TypeError(`${name} must be printable ASCII without spaces.`);
-  return secret;
+  if (key) return { 'x-api-key': key };
+  return token ? { authorization: `Bearer ${token}` } : {};
 }
 
 const isBrowser = () =>
@@ -151,19 +145,17 @@ async function attempts<T>(service: Service, request: Request, read: Read<T> | n
       isUncertain ||= request.key !== undefined && mayHaveHappened(error);
       const delayMs = delayBefore(request, error, failures);
       if (delayMs === null || Date.now() + delayMs > deadline)
-        throw isUncertain && isNoAnswer(error) ? uncertain(service, request, error) : error;
+        throw isUncertain && (error.retryable || error.code === 'invalid_response')
+          ? uncertain(service, request, error)
+          : error;
       await sleep(delayMs, request.signal);
     }
   }
 }
 
-/** Whether a write may have been done by an attempt that ended so. */
+/** Whether an attempt may have done the write. A refusal and a redirect mean that it has not, whoever sends them. */
 const mayHaveHappened = ({ status, code }: HeadraceError): boolean =>
-  code === 'network_error' ||
-  (code === 'invalid_response' && (status >= 500 || (status >= 200 && status < 300)));
-
-/** Whether an attempt says nothing about those before it. */
-const isNoAnswer = ({ code, retryable }: HeadraceError): boolean => retryable || code === 'invalid_response';
+  code === 'network_error' || (code === 'invalid_response' && (status < 300 || status >= 500));
 
 interface Attempt<T> {
   deadline: number;
@@ -173,7 +165,25 @@ interface Attempt<T> {
 }
 
 /** The most that timers can wait; beyond it they end at once. */
-export const LONGEST_TIMER_MS = 2 ** 31 - 1;
+const LONGEST_TIMER_MS = 2 ** 31 - 1;
+
+/**
+ * Ends with the caller's signal, or after the time; `end` frees both. AbortSignal.any would keep something for each
+ * call that was, as long as the caller's signal lives.
+ */
+export function limitOf(milliseconds: number, signal?: AbortSignal): { signal: AbortSignal; end(): void } {
+  const limit = new AbortController();
+  const onAbort = () => limit.abort(signal?.reason);
+  const timer = setTimeout(() => limit.abort(), Math.min(milliseconds, LONGEST_TIMER_MS));
+  signal?.addEventListener('abort', onAbort);
+  return {
+    signal: limit.signal,
+    end() {
+      clearTimeout(timer);
+      signal?.removeEventListener('abort', onAbort);
+    },
+  };
+}
 
 /** Also reads the body, since the connection may be lost halfway through it. */
 async function attempt<T>(
@@ -184,25 +194,19 @@ async function attempt<T>(
   const { signal, attemptTimeoutMs = ATTEMPT_TIMEOUT_MS } = request;
   signal?.throwIfAborted();
   const body = bodyOf(request);
-  const limit = new AbortController();
-  const leftMs = Math.min(Math.max(1, Math.min(attemptTimeoutMs, deadline - Date.now())), LONGEST_TIMER_MS);
-  const timer = setTimeout(() => limit.abort(), leftMs);
-  const onAbort = () => limit.abort(signal?.reason);
-  // AbortSignal.any keeps something for each call that was, as long as the caller's signal lives. What is read after
-  // the attempt needs it.
+  const leftMs = Math.max(1, Math.min(attemptTimeoutMs, deadline - Date.now()));
+  const limit = limitOf(leftMs, signal);
+  // What is read after the attempt ends with the caller's signal too.
   const both = signal && !read ? AbortSignal.any([signal, limit.signal]) : limit.signal;
-  if (read) signal?.addEventListener('abort', onAbort);
   // Called without `this`: a browser's fetch accepts no other than its window.
   const { send } = service;
   try {
     const url = service.base + request.path + queryOf(request.query);
     const response = await send(url, { ...init, ...body, signal: both });
     if (response.ok) return read ? await read(response) : response;
-    if (response.status < 400) {
-      void response.body?.cancel().catch(() => {});
+    if (response.status < 400)
       // Browsers hide its status.
       throw invalidResponse(response.status || 302, 'a redirect, which could carry the credential elsewhere');
-    }
     throw errorOf(response, await response.text());
   } catch (error) {
     if (error instanceof HeadraceError) throw error;
@@ -211,8 +215,7 @@ async function attempt<T>(
     const message = `${new URL(service.base).origin} did not answer: ${reason}`;
     throw new HeadraceError(0, 'network_error', message, { cause: error });
   } finally {
-    clearTimeout(timer);
-    signal?.removeEventListener('abort', onAbort);
+    limit.end();
   }
 }
 
@@ -231,8 +234,8 @@ function initOf(service: Service, { method, body, contentType, headers, key }: R
       service.headers,
       headers,
       service.credential,
-      key === undefined ? {} : { 'idempotency-key': key },
-      body === undefined ? {} : { 'content-type': type },
+      key !== undefined && { 'idempotency-key': key },
+      body !== undefined && { 'content-type': type },
     ),
     ...(service.session && { credentials: 'include' }),
     ...(body !== undefined && contentType === undefined && { body: JSON.stringify(body) }),
@@ -240,15 +243,16 @@ function initOf(service: Service, { method, body, contentType, headers, key }: R
 }
 
 /** Later ones win, however their names are written. */
-function headersOf(...given: (Record<string, string> | undefined)[]): Record<string, string> {
-  const headers: Record<string, string> = {};
-  for (const [name, value] of given.flatMap((some) => Object.entries(some ?? {}))) {
-    // Without the value: it may be secret.
-    if (!/^[\w!#$%&'*+.^`|~-]+$/.test(name) || !/^[\t -~\x80-\xff]*$/.test(value))
+function headersOf(...given: (Record<string, string> | false | undefined)[]): Record<string, string> {
+  const headers = new Headers();
+  for (const [name, value] of given.flatMap((some) => Object.entries(some || {})))
+    try {
+      headers.set(name, value);
+    } catch {
+      // Without the value: it may be secret.
       throw new TypeError(`The header ${JSON.stringify(name)} has characters that no header may have.`);
-    headers[name.toLowerCase()] = value;
-  }
-  return headers;
+    }
+  return Object.fromEntries(headers);
 }
 
 /** Bytes, opened for one attempt. */

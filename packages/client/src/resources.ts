@@ -26,6 +26,8 @@ interface Row {
   hasOperationId: boolean;
 }
 
+/** Of the row, and of the rows after it that name none. */
+let resource = '';
 const ROWS: readonly Row[] = TABLE.trim()
   .split('\n')
   .map((line) => {
@@ -36,7 +38,8 @@ const ROWS: readonly Row[] = TABLE.trim()
       string,
       string?,
     ];
-    const [resource, method_] = name.split('.') as [string, string];
+    const [given, method_] = name.split('.') as [string, string];
+    resource = given || resource;
     return {
       resource,
       name: method_,
