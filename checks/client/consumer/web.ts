@@ -67,7 +67,11 @@ export async function follow(): Promise<string> {
   }
   for await (const item of headrace.threads.follow('app', 'thread'))
     if (item.kind === 'run') return item.run.id;
-  for await (const event of headrace.events.replay({ direct: true })) return event.id;
+  for await (const event of headrace.events.replay({ direct: true })) {
+    is<Equal<typeof event.projectId, string | null>>();
+    // @ts-expect-error -- only an app's events name one
+    return event.appId;
+  }
   return '';
 }
 

@@ -28,8 +28,8 @@ export interface DirectFeed {
 
 export type Feed = AppFeed | DirectFeed;
 
-export interface EventPage {
-  events: HeadraceEvent[];
+export interface EventPage<E = HeadraceEvent> {
+  events: E[];
   nextCursor: string;
   hasMore: boolean;
 }

@@ -7,8 +7,8 @@ import type { ReaderState, StreamItem } from './index.ts';
 const FROM = { cursor: 'c0' };
 
 /** The first items, as far as they are asked for. */
-async function collect(items: AsyncGenerator<StreamItem>, count: number): Promise<StreamItem[]> {
-  const collected: StreamItem[] = [];
+async function collect<T>(items: AsyncGenerator<T>, count: number): Promise<T[]> {
+  const collected: T[] = [];
   for await (const item of items) if (collected.push(item) === count) break;
   return collected;
 }

@@ -20,8 +20,8 @@ import type { Frame } from './frames.ts';
 import { Patience } from './patience.ts';
 import type { PatienceOptions, ResetCode } from './patience.ts';
 
-export type StreamItem =
-  | { kind: 'event'; event: HeadraceEvent }
+export type StreamItem<E = HeadraceEvent> =
+  | { kind: 'event'; event: E }
   /** Without a guarantee, and without a cursor. */
   | { kind: 'draft'; draft: Draft }
   | { kind: 'draft.removed'; threadId: string; messageId: string }

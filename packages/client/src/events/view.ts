@@ -15,7 +15,7 @@ import type { ResetCode } from './patience.ts';
 import { positionedEvents } from './stream.ts';
 import type { StreamOptions } from './stream.ts';
 
-export interface ViewOptions extends StreamOptions {
+export interface ViewOptions<E = HeadraceEvent> extends StreamOptions {
   /** The stored cursor. Without one, the view starts with `load`. */
   cursor?: string;
   /**
@@ -25,7 +25,7 @@ export interface ViewOptions extends StreamOptions {
    */
   load(cursor: string, reason: 'start' | ResetCode): Promise<unknown> | void;
   /** Each event once, in order, in one transaction with the cursor. What it throws ends the view. */
-  apply(event: HeadraceEvent, cursor: string): Promise<unknown> | void;
+  apply(event: E, cursor: string): Promise<unknown> | void;
   /** Called at most every few seconds; keeps the cursor of a quiet feed from expiring. */
   save?(cursor: string): Promise<unknown> | void;
 }
