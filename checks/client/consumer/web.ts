@@ -60,6 +60,8 @@ export async function bound(): Promise<void> {
   is<Equal<typeof stored, App>>();
 }
 
+export const attachment: Promise<Uint8Array> = headrace.messages.attachment('app', 'thread', 'message', 0);
+
 export async function follow(): Promise<string> {
   for await (const item of headrace.events.stream({ appId: 'app' })) {
     if (item.kind === 'reset') return item.cursor;

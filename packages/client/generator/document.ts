@@ -60,7 +60,7 @@ export interface Operation {
   takesKey: boolean;
   body: { schema: Schema; required: boolean; orArchive: boolean } | null;
   /** The successful JSON answer, or the type of one that is not JSON. */
-  answer: { schema: Schema } | { mediaType: string };
+  answer: { schema: Schema; orText: boolean } | { mediaType: string };
 }
 
 /** Every operation, once for each of its paths. */
@@ -82,7 +82,10 @@ function operationOf(document: OpenApi, operation: DocumentOperation, at: string
   const json = body?.content?.['application/json'];
   const success = Object.entries(operation.responses).find(([status]) => status.startsWith('2'));
   const content = resolve<Content>(document, success?.[1] ?? {}).content ?? {};
-  const answer = content['application/json'] ?? { mediaType: Object.keys(content)[0] ?? '' };
+  const schema = content['application/json']?.schema;
+  const answer = schema
+    ? { schema, orText: 'text/markdown' in content }
+    : { mediaType: Object.keys(content)[0] ?? '' };
   return {
     id,
     spelling: spelling as Operation['spelling'],

@@ -52,6 +52,7 @@ export const tableOf = (methods: readonly Method[]): string =>
         bodyOf(operation) && 'b',
         bodyOf(operation)?.orArchive && 'g',
         hasOperationId(operation) && 'o',
+        isOrText(operation) && 't',
       ];
       return [
         // The resource where it is another: the repetitions would be a hundredth of the client's size.
@@ -130,7 +131,7 @@ const interfaceName = (resource: string): string => `${resource[0]!.toUpperCase(
 function signature(method: Method): string {
   const { operation } = method;
   const ids = operation.pathParameters.map(
-    ({ name }) => `${name}: ${name === 'number' ? 'number | string' : 'string'}`,
+    ({ name }) => `${name}: ${NUMBERS.has(name) ? 'number | string' : 'string'}`,
   );
   const body = bodyOf(operation);
   const parameters = [
@@ -138,10 +139,20 @@ function signature(method: Method): string {
     ...(body
       ? [`body${body.required ? '' : '?'}: ${inputName(operation)}${body.orArchive ? ' | Bytes' : ''}`]
       : []),
-    optionsOf(operation),
   ];
-  return `${comment(`${operation.summary}.`)}${method.name}(${parameters.join(', ')}): ${answerOf(operation).type};\n`;
+  const form = (options: string, type: string) =>
+    `${comment(`${operation.summary}.`)}${method.name}(${[...parameters, options].join(', ')}): ${type};\n`;
+  const own = form(optionsOf(operation), answerOf(operation).type);
+  return isOrText(operation)
+    ? form(`options: { format: 'markdown' } & CallOptions`, 'Call<string>') + own
+    : own;
 }
+
+/** Ids that the service gives as numbers. */
+const NUMBERS: ReadonlySet<string> = new Set(['number', 'index']);
+
+/** Whether the answer is text when the query asks for that format. */
+const isOrText = ({ answer }: Operation): boolean => 'orText' in answer && answer.orText;
 
 /** The bodies, each under the name of its operation. */
 export const inputsOf = (methods: readonly Method[]): string =>
@@ -215,10 +226,12 @@ function membersOf({ answer }: Operation): string {
   return `{ ${members.map((name) => `${name}${object.required?.includes(name) ? '' : '?'}`).join(', ')} }`;
 }
 
-function optionsOf({ query, method }: Operation): string {
+function optionsOf(operation: Operation): string {
+  const { query, method } = operation;
   const isPage = query.some(({ name }) => name === 'cursor') && query.some(({ name }) => name === 'limit');
   const base = isPage ? 'PageOptions' : method === 'GET' ? 'CallOptions' : 'WriteOptions';
-  const own = query.filter(({ name }) => !isPage || (name !== 'cursor' && name !== 'limit'));
+  const others = isPage ? ['cursor', 'limit'] : isOrText(operation) ? ['format'] : [];
+  const own = query.filter(({ name }) => !others.includes(name));
   const isRequired = own.some(({ required }) => required);
   const members = own.map(({ name, required, schema }) => `${name}${required ? '' : '?'}: ${typeOf(schema)}`);
   return `options${isRequired ? '' : '?'}: ${members.length ? `{ ${members.join('; ')} } & ` : ''}${base}`;

@@ -131,6 +131,17 @@ describe('a call', () => {
     });
   });
 
+  test('for text has text', async () => {
+    await using server = await loopback((response, { url }) => {
+      if (url.endsWith('?format=markdown'))
+        response.writeHead(200, { 'content-type': 'text/markdown; charset=utf-8' }).end('# Shop');
+      else sendJson(response, 200, { ok: true, export: { formatVersion: 1 } });
+    });
+    const markdown: string = await server.client.threads.export('thr_1', { format: 'markdown' });
+    expect(markdown).toBe('# Shop');
+    expect((await server.client.threads.export('thr_1')).formatVersion).toBe(1);
+  });
+
   test('without one of its ids is refused before anything is sent', async () => {
     await using server = await loopback((response) => sendJson(response, 200, { ok: true }));
     expect(() => server.client.apps.delete(undefined as never)).toThrow('apps.delete: id 1 must be a string');

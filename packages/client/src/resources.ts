@@ -22,6 +22,8 @@ interface Row {
   hasBody: boolean;
   /** The body may be a tar.gz. */
   orArchive: boolean;
+  /** The answer may be text. */
+  orText: boolean;
   /** The body repeats the key as `clientOperationId`. */
   hasOperationId: boolean;
 }
@@ -50,6 +52,7 @@ const ROWS: readonly Row[] = TABLE.trim()
       takesKey: flags.includes('k'),
       hasBody: flags.includes('b'),
       orArchive: flags.includes('g'),
+      orText: flags.includes('t'),
       hasOperationId: flags.includes('o'),
     };
   });
@@ -140,7 +143,7 @@ const isArchive = (body: unknown) =>
   body instanceof Blob ||
   body instanceof ReadableStream;
 
-function answerOf(http: Http, { answer }: Row, request: Request): Call<unknown> {
+function answerOf(http: Http, { answer, orText }: Row, request: Request): Call<unknown> {
   if (answer === 'bytes')
     return new Call(http, { ...request, headers: { accept: '*/*', ...request.headers } }, readBytes);
   if (answer === '-') return new Call(http, request, async (response) => void (await response.arrayBuffer()));
@@ -149,6 +152,7 @@ function answerOf(http: Http, { answer }: Row, request: Request): Call<unknown> 
   const member = isWhole ? answer.slice(1) : answer;
   const readMembers = jsonWith<Record<string, unknown>>(isWhole ? 'ok' : answer);
   const read: Read<unknown> = async (response) => {
+    if (orText && response.headers.get('content-type')?.startsWith('text/')) return response.text();
     const { ok: _, ...members } = await readMembers(response);
     return isWhole ? members : members[answer];
   };

@@ -256,9 +256,11 @@ export interface ThreadsCalls {
     } & PageOptions,
   ): ListCall<Thread>;
   /** Export a thread's transcript, as JSON or Markdown. */
+  export(threadId: string, options: { format: 'markdown' } & CallOptions): Call<string>;
+  /** Export a thread's transcript, as JSON or Markdown. */
   export(
     threadId: string,
-    options?: { format?: 'json' | 'markdown' } & CallOptions,
+    options?: CallOptions,
   ): Call<{
     formatVersion: 1;
     thread: Thread;
@@ -295,7 +297,7 @@ export interface MessagesCalls {
     appId: string,
     threadId: string,
     messageId: string,
-    index: string,
+    index: number | string,
     options?: CallOptions,
   ): Call<Uint8Array>;
 }

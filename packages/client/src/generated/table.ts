@@ -28,7 +28,7 @@ threads.create POST A/threads *run kb
 .listAll GET /platform/v1/threads [threads
 .createDirect POST /threads *run kb
 .listDirect GET /threads [threads
-.export GET /threads/:/export export
+.export GET /threads/:/export export t
 messages.send POST T/messages *run dkb
 .list GET T/messages [messages d
 .attachment GET T/messages/:/attachments/: bytes d
