@@ -263,6 +263,13 @@ function bodyOf({ body, contentType }: Request): RequestInit & { duplex?: 'half'
   return { body: bytes as NonNullable<RequestInit['body']>, ...(isStream && { duplex: 'half' }) };
 }
 
+/** An id as a part of a path. Throws TypeError for one that is missing, or would make it another path. */
+export function segmentOf(id: unknown, label: string): string {
+  if ((typeof id !== 'string' && typeof id !== 'number') || id === '' || id === '.' || id === '..')
+    throw new TypeError(`${label} must be a string, not ${JSON.stringify(id) ?? 'undefined'}.`);
+  return encodeURIComponent(id);
+}
+
 function queryOf(query: Query = {}): string {
   const pairs = Object.entries(query).flatMap(([name, value]) =>
     value === undefined ? [] : [value].flat().map((one) => [name, String(one)]),

@@ -1,7 +1,7 @@
 /** Makes the methods of all resources from the generated table. */
 import { Call, ListCall, WorkCall } from './call.ts';
 import { TABLE } from './generated/table.ts';
-import { jsonWith } from './http.ts';
+import { jsonWith, segmentOf } from './http.ts';
 import type { Http, Query, Read, Request } from './http.ts';
 import type { CallOptions, Page, WriteOptions } from './options.ts';
 import { workOf } from './work.ts';
@@ -172,15 +172,9 @@ function pageReader(member: string): Read<Page<unknown>> {
   };
 }
 
-/** Throws TypeError if an id is missing: the path would mean something else. */
 function pathWith(label: string, template: string, ids: readonly unknown[]): string {
   let n = 0;
-  return template.replaceAll(':', () => {
-    const id = ids[n++];
-    if ((typeof id !== 'string' && typeof id !== 'number') || id === '' || id === '.' || id === '..')
-      throw new TypeError(`${label}: id ${n} must be a string, not ${JSON.stringify(id) ?? 'undefined'}.`);
-    return encodeURIComponent(id);
-  });
+  return template.replaceAll(':', () => segmentOf(ids[n++], `${label}: id ${n}`));
 }
 
 const defined = <T extends object>(values: T): T =>

@@ -1,5 +1,5 @@
 /** The feeds, and their pages. A cursor belongs to one feed and its filters. */
-import { jsonWith } from '../http.ts';
+import { jsonWith, segmentOf } from '../http.ts';
 import type { Http, Query } from '../http.ts';
 import type { CallOptions } from '../options.ts';
 import type { HeadraceEvent } from '../generated/types.ts';
@@ -46,7 +46,7 @@ const isDirect = (feed: Feed): feed is DirectFeed => 'direct' in feed;
 
 export function pathOf(feed: Feed): string {
   if (isDirect(feed)) return '/api/events';
-  const app = feed.appId === undefined ? '' : `/apps/${encodeURIComponent(feed.appId)}`;
+  const app = feed.appId === undefined ? '' : `/apps/${segmentOf(feed.appId, 'appId')}`;
   return `/api/platform/v1${app}/events`;
 }
 

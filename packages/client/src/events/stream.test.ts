@@ -293,6 +293,16 @@ describe('drafts', () => {
   });
 });
 
+test.each(['', '.', '..', null as never])('an app %j is not all apps', async (appId) => {
+  await using server = await loopback((response) => sendJson(response, 200, { ok: true, cursor: 'c0' }));
+  const { events, threads } = server.client;
+  await expect(events.head({ appId })).rejects.toThrow(TypeError);
+  await expect(events.stream({ appId }).next()).rejects.toThrow(TypeError);
+  await expect(threads.follow(appId, 'thr_1').next()).rejects.toThrow(TypeError);
+  await expect(threads.follow('prj_1', appId).next()).rejects.toThrow(TypeError);
+  expect(server.seen.filter(({ url }) => !url.startsWith('/api/platform/v1/apps/prj_1/'))).toEqual([]);
+});
+
 test('Direct feeds have their own path and filters', async () => {
   await using server = await loopback((response, { url }) => {
     if (url.includes('/head')) sendJson(response, 200, { ok: true, cursor: 'c0' });

@@ -1,7 +1,7 @@
 /** What a follower reads of a thread. Like the stream, reads wait for the service without end. */
 import { ONE_ATTEMPT, persistently } from '../events/patience.ts';
 import type { PatienceOptions } from '../events/patience.ts';
-import { jsonWith } from '../http.ts';
+import { jsonWith, segmentOf } from '../http.ts';
 import type { Http, Query } from '../http.ts';
 import type { Approval, Message, Run, Thread, Tool } from '../generated/types.ts';
 
@@ -17,9 +17,9 @@ export class ThreadReads {
   readonly #options: PatienceOptions;
 
   constructor(http: Http, { appId, threadId }: ThreadAddress, options: PatienceOptions) {
-    const app = appId === undefined ? '/api' : `/api/platform/v1/apps/${encodeURIComponent(appId)}`;
+    const app = appId === undefined ? '/api' : `/api/platform/v1/apps/${segmentOf(appId, 'appId')}`;
     this.#http = http;
-    this.#root = `${app}/threads/${encodeURIComponent(threadId)}`;
+    this.#root = `${app}/threads/${segmentOf(threadId, 'threadId')}`;
     this.#options = options;
   }
 
