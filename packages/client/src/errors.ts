@@ -96,7 +96,10 @@ export class UncertainError extends HeadraceError {
     this.#find = find;
   }
 
-  /** The write's receipt: its status and stored answer. Null if the service has none: the write did not happen. */
+  /**
+   * The write's receipt: its status and stored answer. Null if the service has none: the write has not happened,
+   * unless it is still on its way.
+   */
   recheck(): Promise<Operation | null> {
     return this.#find();
   }
