@@ -76,5 +76,5 @@ const NONE: ReadonlySet<string> = new Set();
 
 export const permissionsOfRole = (role: Role | null) => (role === null ? NONE : FLAT[role]);
 
-/** As an account's permissions are shown; a user without a role has none. */
+/** The permissions of an account as answers show them; a user without a role has none. */
 export const shownPermissions = (role: Role | null) => (role === null ? {} : OF_ROLES[role]);

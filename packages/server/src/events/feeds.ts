@@ -68,7 +68,7 @@ const queries = <P extends TProperties>(own: P) => ({
 export const PLATFORM_QUERY = queries({});
 export const DIRECT_QUERY = queries(PROJECT);
 
-/** The query of any feed's operation; head and streams have no `order` and no `waitSeconds`. */
+/** The query of any feed operation; head and streams have no `order` and no `waitSeconds`. */
 type FeedQuery = Static<(typeof DIRECT_QUERY)['list']>;
 export type FeedCall = Call<FeedQuery>;
 

@@ -3,9 +3,9 @@
  * components/schemas, and referred to everywhere else. Generated clients get a type `Thread` instead of one
  * per operation.
  *
- * A `title` is a schema's name. Other names come from where a schema is first found: a resource of an answer
- * by its key (`{ ok, thread: … }`, `{ ok, threads: [ … ] }`), a part that recurs within others by its owner
- * and key (`RunUsage`).
+ * A `title` is a schema's name. Other schemas are named by where they first occur: a resource of an answer by its
+ * key (`{ ok, thread: … }`, `{ ok, threads: [ … ] }`), a part that recurs within others by its owner and key
+ * (`RunUsage`).
  */
 type Json = Record<string, unknown>;
 

@@ -42,7 +42,7 @@ const options = {
   },
 } as const;
 const bodies = new Ajv2020({ ...options, coerceTypes: false });
-// A query's values are texts: '10' has to pass as an integer, '' and '1.5' have not. One value of a list is a list.
+// Query values are strings: '10' must pass as an integer, '' and '1.5' must not. A single value is also a list.
 const queries = new Ajv2020({ ...options, coerceTypes: 'array' });
 for (const ajv of [bodies, queries]) {
   ajv.addFormat('date-time', bounded(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d/));

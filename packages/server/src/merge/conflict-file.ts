@@ -3,7 +3,7 @@ import type { Entry } from '../trees/tree.ts';
 import { conflictText, MAX_SHOWN_BYTES } from './conflict-text.ts';
 import type { Conflict, ConflictFile, ConflictSide, FreshMerge, ReadBlobs, Sides } from './types.ts';
 
-/** All that a person needs to resolve one conflict: what each side has at its path, and git's merged text. */
+/** Everything a person needs to resolve one conflict: what each side has at the path, and git's merged text. */
 export async function conflictFile(
   { path, kind }: Conflict,
   { merge, sides, readBlobs }: { merge: FreshMerge; sides: Sides; readBlobs: ReadBlobs },

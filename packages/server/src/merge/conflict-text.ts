@@ -1,14 +1,13 @@
 import { isUtf8 } from 'node:buffer';
 import type { ConflictText, MarkerLabels } from './types.ts';
 
-/** As long as what a conflict's sides show. */
+/** The same limit as for the sides of a conflict. */
 export const MAX_SHOWN_BYTES = 1024 * 1024;
 
 /**
- * Git's merged text with the names of the sides in its markers, and the regions from marker to marker. A
- * line of the user's own that looks like a marker has no commit of the merge in it. A moved file can have
- * conflicts of both its sides within one region: their markers are longer. Null where the text is not UTF-8
- * or too long.
+ * Git's merged text with the names of the sides in its markers, and the regions from marker to marker. A user's
+ * own line that looks like a marker does not contain a commit of the merge. A moved file can have conflicts of
+ * both its sides within one region: their markers are longer. Null if the text is not UTF-8 or too long.
  */
 export function conflictText(text: Buffer, { head, draft }: MarkerLabels): ConflictText | null {
   if (!isUtf8(text)) return null;

@@ -22,7 +22,7 @@ const HEADER = Buffer.from('\ndiff --git ');
 
 /**
  * `--raw --numstat -p -z` of two trees: a line with their ids, raw rows, numstat rows, an empty field,
- * patches in the same order. Counts and patches may not have been asked for (`show`).
+ * patches in the same order. Counts and patches are missing unless requested (`show`).
  */
 export function parseDiffAnswer(answer: Buffer, show: DiffHow['show'] = 'patches'): DiffAnswer[] {
   let at = answer.indexOf(10) + 1;

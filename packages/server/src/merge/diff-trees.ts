@@ -67,7 +67,7 @@ export async function diffTrees(input: DiffInput): Promise<DiffFile[]> {
 }
 
 /**
- * A moved file is compared apart: among fewer files, git could pair it with another one than in the whole difference.
+ * Compares a moved file separately: among fewer files, git might pair it differently than in the whole difference.
  */
 async function comparisonsOf(
   asked: ReadonlySet<string>,
@@ -87,7 +87,7 @@ async function comparisonsOf(
   ];
 }
 
-/** The files that only one of the trees has, and that git pairs: it looks at no others for that. */
+/** The files that only one of the trees has: the only ones that git considers as renames. */
 async function findMoves(renames: DiffHow['renames'], input: DiffInput): Promise<DiffAnswer[]> {
   const { from, to, git } = input;
   const lone = changedPaths(from, to).filter((path) => !from.has(path) || !to.has(path));
@@ -98,7 +98,7 @@ async function findMoves(renames: DiffHow['renames'], input: DiffInput): Promise
   return parseDiffAnswer(answer, 'names').filter(({ oldPath }) => oldPath !== undefined);
 }
 
-/** Asks git all of it, within the limit of one question. */
+/** Asks git for everything, within the limit of one question. */
 async function compare(
   comparisons: readonly Comparison[],
   maxLines: number,
@@ -109,7 +109,7 @@ async function compare(
   if (paths.length === 0) return [];
   await provide(paths, input);
   const coarse = new Set(paths.filter((path) => isLong(git, from.get(path), to.get(path), maxLines)));
-  // Before the first question: what is written together is one pack.
+  // Before the first question, so that everything is written as one pack.
   const questions = comparisons.map((one) => ({
     before: treeOf(git, from, one.paths, coarse),
     after: treeOf(git, to, one.paths, coarse),

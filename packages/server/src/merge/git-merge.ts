@@ -21,7 +21,7 @@ export interface GitVerdict {
   standing: Set<string>;
   /** Contents that git made, by SHA-256. */
   contents: Map<string, Buffer>;
-  /** What git made at conflicting paths, by its id: texts with markers, which end in these commits. */
+  /** What git made at conflicting paths, by id: texts with markers, which end in these commits. */
   texts: Map<string, string>;
   labels: MarkerLabels;
 }

@@ -75,7 +75,7 @@ export function planGit(sides: Sides, touched: TouchedPath[], contested: Touched
     : { contents, whole, kept: new Set(), alone: contested };
 }
 
-/** For one contested path, where nothing can be a rename; undefined where it is not among them. */
+/** The plan for one contested path, if no rename is possible; undefined if the path is not contested. */
 export function planAlone(contested: TouchedPath[], path: string): GitPlan | undefined {
   const t = contested.find((one) => one.path === path);
   if (!t) return undefined;

@@ -7,9 +7,9 @@ import type { ObjectStore } from './object-store.ts';
 
 /** How two trees are compared. */
 export interface DiffHow {
-  /** With `identical`, a moved file that was edited too is reported as deleted and added; with `none`, every moved file. */
+  /** `identical` reports a file that was moved and edited as deleted and added; `none` does so for every moved file. */
   renames: 'similar' | 'identical' | 'none';
-  /** Only the names, these with the numbers of lines, or all with patches. */
+  /** Only names, names and line counts, or everything with patches. */
   show: 'names' | 'counts' | 'patches';
 }
 
@@ -70,7 +70,7 @@ export function createGit({
     new GitProcess({ ...common, args: [...DIFF, ...args], unbuffered: false });
   const merging = new GitProcess({ ...common, args: MERGE_TREE, unbuffered: true });
   const comparing = differOf(FOR_MERGES);
-  /** One for each way to compare that was asked for. */
+  /** One for each requested kind of comparison. */
   const diffing = new Map<string, GitProcess>();
   const diffingBy = ({ renames, show }: DiffHow): GitProcess => {
     const args = [...SHOW[show], RENAMES[renames], '--diff-algorithm=myers'];

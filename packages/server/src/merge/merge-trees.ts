@@ -19,7 +19,7 @@ export interface MergeInput extends Sides {
   readBlobs: ReadBlobs;
   git: Git;
   limitMs?: number;
-  /** The path whose conflict is wanted: then others may be left out, and their contents unread. */
+  /** The only path whose conflict is needed: the merge may skip others and leave their contents unread. */
   only?: string | undefined;
 }
 
@@ -43,7 +43,7 @@ export async function mergeTrees(input: MergeInput): Promise<FreshMerge> {
   const whole = planGit(sides, touched, contested);
   const plan = whole?.alone && only !== undefined ? planAlone(contested, only) : whole;
   const verdict = plan ? await decide(plan) : undecided(merged, []);
-  // What git is not shown is in its place all the same: a contested path has a file on one side at least.
+  // Paths that git does not see still count: a contested path has a file on at least one side.
   if (plan !== whole) for (const { path } of contested) if (path !== only) verdict.standing.add(path);
   const clashes = findClashes([...verdict.files.keys(), ...verdict.standing]);
   const paths = new Set([...verdict.conflicts.keys(), ...clashes]);
@@ -85,7 +85,7 @@ export async function mergeTrees(input: MergeInput): Promise<FreshMerge> {
   }
 }
 
-/** Hashes decide these files, and git nothing: what is open is in conflict. */
+/** Hashes alone decide these files, without git: what remains undecided is in conflict. */
 const undecided = (files: Map<string, Entry>, open: TouchedPath[]): GitVerdict => ({
   files,
   conflicts: new Map(open.map((t) => [t.path, { renamed: false, stages: {} }])),

@@ -138,7 +138,7 @@ async function merge(job: number, work: Extract<Work, { kind: 'merge' }>): Promi
   };
 }
 
-/** Whether resolutions fit is a question about all conflicts, so that none may be left out. */
+/** Whether resolutions fit depends on all conflicts, so none may be left out. */
 async function file(job: number, work: Extract<Work, { kind: 'file' }>): Promise<FileOutput> {
   const { path, resolutions } = work;
   const readBlobs = reader(job);

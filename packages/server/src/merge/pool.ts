@@ -59,7 +59,7 @@ export interface MergeEngine {
   merge(request: MergeRequest): Promise<MergeResult>;
   /** As `merge`, with hunks in the conflicts and the diff to the head. */
   preview(request: MergeRequest): Promise<MergePreview>;
-  /** One path as a person needs it to resolve its conflict; reads no other where renames are out of question. */
+  /** One path, as a person needs it to resolve its conflict; reads no other path if renames are impossible. */
   conflictFile(request: MergeRequest, path: string): Promise<FileOutput>;
   diff(request: DiffRequest): Promise<DiffFile[]>;
   /** Refuses what waits and is under way; ends the thread and git. */

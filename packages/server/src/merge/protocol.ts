@@ -31,7 +31,7 @@ export interface MergeOutput {
   files: DiffFile[];
 }
 
-/** `file` is null where the path is not in conflict. */
+/** `file` is null if the path is not in conflict. */
 export type FileOutput = Pick<MergeOutput, 'faults'> & { file: ConflictFile | null };
 
 /** `near`: another tree of the same work, which the thread has already. */

@@ -39,14 +39,14 @@ export interface Conflict {
 /** What a side has at a path. */
 export interface ConflictSide extends Entry {
   encoding: 'utf8' | 'base64';
-  /** Null where it is over 1 MiB. */
+  /** Null if over 1 MiB. */
   content: string | null;
 }
 
 /** Git's merged text, with its markers. */
 export interface ConflictText {
   content: string;
-  /** The lines of each conflict, those of its markers included, from 1. */
+  /** The lines of each conflict, including its markers, counted from 1. */
   regions: { fromLine: number; toLine: number }[];
 }
 
@@ -56,7 +56,7 @@ export interface ConflictFile {
   base: ConflictSide | null;
   head: ConflictSide | null;
   draft: ConflictSide | null;
-  /** Null where git merges no text here, or one that is over 1 MiB or not UTF-8. */
+  /** Null if git cannot merge text here, or if the text is over 1 MiB or not UTF-8. */
   merged: ConflictText | null;
 }
 
@@ -80,7 +80,7 @@ export interface Merge {
   stages: Map<string, { base?: string | undefined; head?: string | undefined; draft?: string | undefined }>;
 }
 
-/** What git writes behind the markers of a side: the name of its commit, `:` and the path where it was moved. */
+/** What git writes after the markers of a side: the name of its commit, and `:` with the path if it was moved. */
 export interface MarkerLabels {
   head: string;
   draft: string;
@@ -89,8 +89,8 @@ export interface MarkerLabels {
 /** A merge whose texts are still in git's repository. */
 export interface FreshMerge extends Merge {
   /**
-   * The content that git made at a path, with markers where it is in conflict; undefined where git merged no
-   * contents there.
+   * The content that git made at a path, with markers if it is in conflict; undefined if git merged no contents
+   * there.
    */
   madeAt(path: string): { text: Buffer; labels: MarkerLabels } | undefined;
 }
@@ -111,10 +111,10 @@ export interface DiffFile {
   truncated?: boolean;
 }
 
-/** What is asked for of a difference. Nothing else is computed, but what the names of moved files need. */
+/** The requested parts of a difference. Nothing else is computed, except to find the names of moved files. */
 export interface DiffParts {
-  /** Only the files with one of these paths, before or after. */
+  /** Only the files that have one of these paths, before or after. */
   paths?: readonly string[] | undefined;
-  /** Without patches a file has its counts alone. */
+  /** Without patches, a file has only its counts. */
   patches?: boolean | undefined;
 }

@@ -1,6 +1,6 @@
 /**
  * Who may read the receipt of a write: those who may see its project and have its permissions. A receipt
- * without permissions is of a write that only sessions may do: for its actor, owners and admins.
+ * without permissions belongs to a write that only sessions may do: its actor, owners and admins may read it.
  */
 import type { OperationRow } from '../db/schema.ts';
 import { may, seesProject } from '../http/principal.ts';

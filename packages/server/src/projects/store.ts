@@ -178,7 +178,7 @@ export async function isInHeadHistory(
   return revision !== undefined;
 }
 
-/** Live projects after `after`, newest first; a search reads a part of the list. */
+/** Live projects after `after`, newest first; a search reads part of the list. */
 export async function listProjects(
   db: Db,
   filter: {
@@ -187,7 +187,7 @@ export async function listProjects(
     kind?: 'platform' | 'direct';
     externalId?: string;
     repositoryId?: string;
-    /** A part of the name. */
+    /** Any part of the name. */
     query?: string;
   },
   after: string | null,

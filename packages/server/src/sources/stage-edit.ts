@@ -8,8 +8,8 @@ import { stageBlobs } from './stage.ts';
 import type { ProjectKey, Staged } from './stage.ts';
 
 /**
- * Applies changes to the source that they name, a source of the project, and stages what they bring. Throws
- * 400 where they do not fit. Ends the handle, unless it throws.
+ * Applies changes to the source that they name, a source of the project, and stages their contents. Throws 400 if
+ * they do not fit. Ends the handle, unless it throws.
  */
 export async function stageEdit(
   ctx: Context,

@@ -32,7 +32,7 @@ interface Filter {
   query?: string | undefined;
 }
 
-/** Live threads of live projects, newest first; a search reads a part of the list. */
+/** Live threads of live projects, newest first; a search reads part of the list. */
 async function find(
   db: Db,
   filter: Filter,

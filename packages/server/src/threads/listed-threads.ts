@@ -1,4 +1,4 @@
-/** The answer of lists of apps' threads: of one app, or of all. */
+/** The answer of lists of app threads, of one app or of all. */
 import type { RawBuilder } from 'kysely';
 import { placeOf } from '../db/listed.ts';
 import { containsText } from '../db/search.ts';

@@ -1,6 +1,6 @@
 /**
- * An edit by no agent, or an import by changes: changes that apply in order to a source's files and give the
- * next source, or every fault by its place.
+ * An edit without an agent, or an import by changes: changes that apply in order to a source's files and result in
+ * the next source, or in every fault by its place.
  */
 import { hash } from 'node:crypto';
 import type { Field } from '../../http/errors.ts';
@@ -199,8 +199,8 @@ function applyChange(
 }
 
 /**
- * Collisions in the result: files that a change brought count as later than the others. Without a path
- * beyond the base's there is none, and nothing is compared.
+ * Collisions in the result: files from a change count as later than the others. If no path is new, there can be
+ * none, and nothing is compared.
  */
 function findClashes(base: Tree, result: Tree, changes: readonly Change[], faults: BundleFaults): void {
   if (changes.every(({ path }) => base.has(path))) return;

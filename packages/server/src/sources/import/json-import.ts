@@ -9,7 +9,7 @@ import { isObject } from './shape.ts';
 
 type ChangesBody = EditBody<'baseSourceId'>;
 
-/** Either member of an import by changes makes the body one, so that the other one is missed. */
+/** Either member of an import by changes makes the body one, so that a missing other member is a fault. */
 const isByChanges = (body: unknown): body is ChangesBody =>
   isObject(body) && (Object.hasOwn(body, 'baseSourceId') || Object.hasOwn(body, 'changes'));
 

@@ -36,7 +36,7 @@ export interface ParsedEdit {
 }
 
 export interface EditedSource extends StagedSource {
-  /** SHA-256 of the contents that the changes brought. */
+  /** SHA-256 of the contents of the changes. */
   brought: string[];
 }
 
