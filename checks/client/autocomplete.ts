@@ -1,4 +1,4 @@
-/** How long an editor waits for what follows `headrace.`: tsserver on a consumer of the packed client. */
+/** How long an editor waits for completions after `headrace.`: tsserver on a consumer of the packed client. */
 import { spawn } from 'node:child_process';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -15,7 +15,7 @@ const headrace = createClient({ baseUrl: '', key: '' });
 headrace.;
 headrace.applies.;
 `;
-/** Where the cursor is, and a name that has to be offered. */
+/** Where the cursor is, and a name that must be offered. */
 const PLACES = [
   { line: 3, offset: 10, name: 'applies' },
   { line: 4, offset: 18, name: 'create' },
@@ -49,21 +49,21 @@ export async function autocomplete({ folder }: Consumer): Promise<number> {
   });
   ended.catch(() => {});
   let seq = 0;
-  const tell = (command: string, args: object) =>
+  const sendCommand = (command: string, args: object) =>
     server.stdin.write(`${JSON.stringify({ seq: ++seq, type: 'request', command, arguments: args })}\n`);
   const ask = (command: string, args: object): Promise<unknown> => {
-    tell(command, args);
+    sendCommand(command, args);
     return Promise.race([new Promise((resolve) => waiting.set(seq, resolve)), ended]);
   };
   try {
-    tell('open', { file });
+    sendCommand('open', { file });
     // The first answer opens the project.
     await ask('completionInfo', { file, line: PLACES[0]!.line, offset: PLACES[0]!.offset });
     const times: number[] = [];
     for (let round = 0; round < ROUNDS; round++)
       for (const { name, ...at } of PLACES) {
-        // An edit before each question, as people type: nothing is answered from what is known.
-        tell('change', {
+        // An edit before each request, as people type, so that no answer is cached.
+        sendCommand('change', {
           file,
           line: 1,
           offset: 1,

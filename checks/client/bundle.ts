@@ -8,7 +8,7 @@ export interface Consumer {
   folder: string;
 }
 
-/** `entry` and what it imports from the folder above it in one file, as bundlers make it for browsers and Workers. */
+/** Bundles `entry` and its imports into one file, as bundlers do for browsers and Workers. */
 export async function bundled({ folder }: Consumer, entry: string): Promise<string> {
   const scratch = mkdtempSync(join(folder, 'bundle-'));
   try {
@@ -30,8 +30,8 @@ export async function bundled({ folder }: Consumer, entry: string): Promise<stri
 }
 
 /**
- * Bytes that a page would load for a module and all that it imports, minified and compressed. Throws where something is
- * imported that browsers lack.
+ * Bytes that a page would load for a module and all its imports, minified and compressed. Throws if it imports
+ * something that browsers lack.
  */
 export async function gzippedBundle(module: string, folder: string): Promise<number> {
   const { outputFiles } = await build({

@@ -1,4 +1,4 @@
-/** The scenario in a page of a headless Chromium. The page's server passes calls on to the service, as backends do. */
+/** The scenario in a page of a headless Chromium. The page's server forwards calls to the service, as backends do. */
 import { spawn } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { createServer, request } from 'node:http';
@@ -34,7 +34,7 @@ export async function inChromium(consumer: Consumer, ground: Ground): Promise<st
       `--user-data-dir=${profile}`,
       page.url,
     ],
-    // A group of its own: its processes end with it.
+    // Its own process group, so that all its processes end with it.
     { stdio: ['ignore', 'ignore', 'pipe'], detached: true, env: { ...process.env, HOME: profile } },
   );
   let said = '';
@@ -101,7 +101,7 @@ function send(outgoing: ServerResponse, type: string, text: string): void {
   outgoing.end(text);
 }
 
-/** A connection that is lost on one side is lost on the other. */
+/** A connection lost on one side is also cut on the other. */
 function pass(url: string, incoming: IncomingMessage, outgoing: ServerResponse): void {
   const upstream = request(url, { method: incoming.method, headers: incoming.headers });
   upstream

@@ -1,4 +1,4 @@
-/** What a runtime with a file system does besides: a folder is pushed, changed, pushed again, and pulled. */
+/** What a runtime with a file system does in addition: pushes a folder, changes it, pushes again, and pulls. */
 import { mkdtemp, mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

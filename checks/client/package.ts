@@ -1,4 +1,4 @@
-/** The tarball as a package: what linters say, and a publication to a registry that only this test has. */
+/** The tarball as a package: linters, and publishing to a registry that exists only for this test. */
 import { execFile, spawn } from 'node:child_process';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
@@ -31,7 +31,7 @@ export async function attw(tarball: string): Promise<string> {
   return 'the types are those of the code';
 }
 
-/** The release's workflow against the schema of workflows. It is not run here. */
+/** Checks the release workflow against the schema of workflows. It is not run here. */
 export async function workflow(): Promise<string> {
   const file = join(import.meta.dirname, '../../.github/workflows/release.yml');
   await node(tool('@action-validator', 'cli', 'cli.mjs'), file);

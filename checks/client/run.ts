@@ -1,7 +1,7 @@
 /**
- * `npm run test:client`: packs `@headrace/client`, installs it in an empty project, and tries it there: as a package, under
+ * `npm run test:client`: packs `@headrace/client`, installs it in an empty project, and tests it there: as a package, with
  * each TypeScript, and in each runtime against the real service. Prints one line per check: passed, FAILED, or NOT TESTED
- * and why. Exits with 1 if one fails. Not part of `npm test`, which needs no network.
+ * with the reason. Exits with 1 if one fails. Not part of `npm test`, which needs no network.
  *
  *   --only <name>   one check (may be repeated); a beginning is enough
  *   --help
@@ -28,7 +28,7 @@ import type { Runtime } from './runtimes.ts';
 import { installTools, NotTested } from './tools.ts';
 import { typeChecks, VERSIONS } from './types.ts';
 
-/** A check returns what it saw, in a line. */
+/** A check returns a one-line summary. */
 type Check = [name: string, run: (given: Given) => Promise<string>];
 
 interface Given {
@@ -41,7 +41,7 @@ interface Given {
 const { values: options } = parseArgs({
   options: { only: { type: 'string', multiple: true }, help: { type: 'boolean', default: false } },
 });
-/** An event stream is cut after so many bytes of it, its first so many times. */
+/** Event streams are cut after this many bytes, the first this many times. */
 const CUT_BYTES = 2_000;
 const CUTS = 3;
 
@@ -93,7 +93,7 @@ async function lineOf(name: string, run: () => Promise<string>): Promise<string>
   }
 }
 
-/** An empty project with the tarball installed, without network, and the scenarios as JavaScript. */
+/** An empty project with the tarball installed without network, and the scenarios as JavaScript. */
 async function consumerOf(scratch: string, tarball: string): Promise<Consumer> {
   const folder = join(scratch, 'consumer');
   mkdirSync(folder);
@@ -144,7 +144,7 @@ async function scenarioIn(runtime: Runtime, { consumer, service }: Given): Promi
   }
 }
 
-/** A server that is not ours. */
+/** A server that is not Headrace. */
 async function startStranger(): Promise<{ url: string; close(): void }> {
   const server = createServer(({ url }, response) => {
     if (url!.startsWith('/redirect')) response.writeHead(302, { location: '/page' }).end();
@@ -162,7 +162,7 @@ async function startStranger(): Promise<{ url: string; close(): void }> {
   };
 }
 
-/** A delivery as an implementation of others signs it. */
+/** A delivery, signed by another implementation. */
 function signed() {
   const secret = `whsec_${Buffer.from('a secret of the runtimes, 32 byte').toString('base64')}`;
   const body = JSON.stringify({ id: 'event', type: 'thread.updated', resourceId: 'thread' });

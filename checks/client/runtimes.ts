@@ -1,4 +1,4 @@
-/** The runtimes, each of which does the scenario with the packed client. */
+/** The runtimes that execute the scenario with the packed client. */
 import { spawn, spawnSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -16,7 +16,7 @@ export interface Runtime {
 
 const LIMIT_MS = 180_000;
 
-/** Each runs files as they are, the package among them. */
+/** Each runs files unchanged, including the package. */
 const programs: Record<string, () => string[]> = {
   'Node 20': () => [machinesNode(20)],
   'Node 22': () => [tool('node-22', 'bin', 'node')],
@@ -55,7 +55,7 @@ console.log('\\n' + JSON.stringify([...(await scenario(ground)), ...(await nodeS
   return JSON.parse(said.trim().split('\n').at(-1)!) as string[];
 }
 
-/** What a process says on stdout. Throws with all that it said unless it ends well in time. */
+/** The stdout of a process. Throws with all its output unless it succeeds in time. */
 function output([file, ...args]: string[], cwd: string): Promise<string> {
   const child = spawn(file!, args, {
     cwd,
@@ -74,5 +74,5 @@ function output([file, ...args]: string[], cwd: string): Promise<string> {
   });
 }
 
-/** Without what only this Node understands. */
+/** Without options that only this Node understands. */
 const plainEnv = () => ({ PATH: process.env['PATH'], HOME: process.env['HOME'], NO_COLOR: '1' });

@@ -1,6 +1,6 @@
 /**
  * What each runtime does with the packed client, against the real service. Web standards only: it runs in browsers and
- * Workers too. Throws where something is not as it has to be.
+ * Workers too. Throws if something is not as expected.
  */
 import { createClient, HeadraceError, isCode } from '@headrace/client';
 import type { Client, HeadraceEvent, StreamItem } from '@headrace/client';
@@ -10,7 +10,7 @@ export interface Ground {
   /** The service, behind a proxy that cuts event streams. */
   baseUrl: string;
   key: string;
-  /** A server that answers as none of ours: `/page`, `/redirect`. */
+  /** A server that is not Headrace: `/page`, `/redirect`. */
   strangeUrl: string;
   isBrowser: boolean;
   /** Signed by another implementation. */
@@ -47,13 +47,13 @@ const optionsOf = ({ baseUrl, key, isBrowser }: Ground) => ({
 });
 
 function must(isSo: unknown, what: string): asserts isSo {
-  if (!isSo) throw new Error(`It is not so that ${what}.`);
+  if (!isSo) throw new Error(`It is not true that ${what}.`);
 }
 
 const MESSAGE = 'Edit:\n\n```sh\nprintf "hello\\n" > hello.txt\n```\n';
 const LIMIT_MS = 60_000;
 
-/** From an app to a build, with everything that the log says about it, over a connection that is cut. */
+/** From an app to a build, with all its events, over a connection that is cut. */
 async function mainJob(client: Client): Promise<void> {
   const app = await client.apps.create({ name: 'Runtimes', metadata: { for: 'runtimes' } });
   const from = await client.events.head({ appId: app.id });

@@ -1,4 +1,4 @@
-/** The budgets of the package: what an app that uses it ships, and what an editor reads. */
+/** The size budgets of the package: what an app ships, and what an editor reads. */
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { execFile } from 'node:child_process';
 import { tmpdir } from 'node:os';

@@ -1,5 +1,5 @@
 /**
- * What only these checks need, from the npm registry: installed once from tools/package-lock.json into
+ * Tools that only these checks need, from the npm registry: installed once from tools/package-lock.json into
  * HEADRACE_CLIENT_TOOLS_DIR (default: a folder in the system's temporary folder; about 950 MB, kept between runs).
  */
 import { spawnSync } from 'node:child_process';
@@ -20,13 +20,13 @@ const LOCK = join(HERE, 'package-lock.json');
 const FOLDER = process.env['HEADRACE_CLIENT_TOOLS_DIR'] ?? join(tmpdir(), 'headrace-client-tools');
 const INSTALL_MS = 10 * 60_000;
 
-/** What cannot be tried on this machine, and why. */
+/** What cannot be tested on this machine, and why. */
 export class NotTested extends Error {}
 
-/** Where they are installed; null where they are not. */
+/** Where they are installed; null if they are not. */
 export const toolsFolder = (): string | null => (existsSync(join(FOLDER, '.installed')) ? FOLDER : null);
 
-/** Installs what is missing. Throws where the registry is not reachable. */
+/** Installs what is missing. Throws if the registry is unreachable. */
 export function installTools(say: (line: string) => void): void {
   const mark = join(FOLDER, '.installed');
   const lock = readFileSync(LOCK, 'utf8');
@@ -47,14 +47,14 @@ export function installTools(say: (line: string) => void): void {
   writeFileSync(mark, lock);
 }
 
-/** A file of an installed package. Throws NotTested where it is missing, as on another platform. */
+/** A file of an installed package. Throws NotTested if it is missing, as on another platform. */
 export function tool(...path: string[]): string {
   const file = join(FOLDER, 'node_modules', ...path);
   if (!existsSync(file)) throw new NotTested(`${path[0]} is not for this platform`);
   return file;
 }
 
-/** A program of the machine, the first of these names that there is; npm puts those of packages into PATH too. */
+/** The first of these programs that the machine has; npm also puts the programs of packages into PATH. */
 export function program(names: readonly string[], install: string): string {
   const folders = (process.env['PATH'] ?? '').split(delimiter);
   for (const folder of folders.filter((path) => !path.includes('node_modules')))

@@ -1,4 +1,4 @@
-/** The packed declarations under each TypeScript, as consumers compile them. */
+/** The packed declarations with each TypeScript, as consumers compile them. */
 import { spawnSync } from 'node:child_process';
 import { copyFileSync, cpSync, existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -10,13 +10,13 @@ const RESOLUTIONS = ['nodenext', 'bundler'] as const;
 const SOURCES = join(import.meta.dirname, 'consumer');
 const LIMIT_MS = 120_000;
 
-/** A consumer of the browser's kind and one of Node's, neither of which skips the checks of declarations. */
+/** One consumer for browsers and one for Node; neither skips the check of declarations. */
 const KINDS = {
   web: { lib: ['es2022', 'dom', 'dom.iterable'], types: [] },
   node: { lib: ['es2022'], types: ['node'] },
 };
 
-/** Returns what was compiled. Throws with what a compiler says. */
+/** Returns what was compiled. Throws with the compiler's errors. */
 export function typeChecks(version: string, { folder }: Consumer): string[] {
   const tsc = tool(`typescript-${version}`, 'bin', 'tsc');
   const nodeTypes = join(folder, 'node_modules/@types/node');

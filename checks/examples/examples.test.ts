@@ -1,6 +1,6 @@
 /**
- * The examples with the service and the client of this checkout, without what they install: `npm run test:examples` runs
- * their own tests as a stranger would.
+ * The examples with the service and the client of this checkout, without installing their dependencies:
+ * `npm run test:examples` runs their own tests as a new user would.
  */
 import { spawn } from 'node:child_process';
 import { join } from 'node:path';
@@ -41,7 +41,7 @@ test('best of N: the smallest change that builds is applied', async () => {
   expect(code).toBe(0);
 });
 
-/** An app with a draft whose change of `a.txt` conflicts with the head. */
+/** An app with a draft that conflicts with the head in `a.txt`. */
 async function conflict(): Promise<{ appId: string; threadId: string }> {
   const { id: appId } = await headrace.apps.create({ name: 'Shop' });
   const { source } = await headrace.sources.import(appId, { files: [{ path: 'a.txt', content: 'one\n' }] });

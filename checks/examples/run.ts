@@ -1,7 +1,7 @@
 /**
- * `npm run test:examples [-- <example>…]`: installs each example that is a package in a folder of its own, with the
- * packed client and the npm registry, as a stranger would, and runs its tests: alone, and with a real service. With the
- * Node of the machine. Not part of `npm test`, which needs no network.
+ * `npm run test:examples [-- <example>…]`: installs each example that is a package in its own folder, with the packed
+ * client and the npm registry, as a new user would, and runs its tests without and with a real service, with the Node
+ * of the machine. Not part of `npm test`, which needs no network.
  */
 import { spawn } from 'node:child_process';
 import { cpSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -22,7 +22,7 @@ interface Manifest {
 const manifestOf = (folder: string): Manifest =>
   JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8')) as Manifest;
 
-/** The folders with a package that uses the client. */
+/** The folders that are packages and use the client. */
 const packages = readdirSync(EXAMPLES).filter(
   (name) =>
     existsSync(join(EXAMPLES, name, 'package.json')) &&
@@ -48,7 +48,7 @@ function run(command: string[], cwd: string, env: Record<string, string>, timeou
   });
 }
 
-/** Its tests pass. The client comes from the tarball: the registry does not have it. */
+/** Runs its tests. The client comes from the tarball, since the registry does not have it. */
 async function isGreen(name: string, scratch: string, tarball: string, service: Service): Promise<boolean> {
   const folder = join(scratch, name);
   cpSync(join(EXAMPLES, name), folder, {

@@ -1,6 +1,6 @@
 /**
- * What a stream costs the client, and what following a thread for a day leaves in its memory. The servers are bare: only
- * the client's process is measured.
+ * What a stream costs the client, and how much memory following a thread for a day retains. The servers are minimal:
+ * only the client's process is measured.
  */
 import { fork } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
@@ -13,16 +13,16 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { FakeThread } from '../../../packages/client/src/follow/thread.fixture.ts';
 import { summarize } from '../../harness/statistics.ts';
 import type { Benchmark, Outcome, Setup } from '../lib/benchmark.ts';
-import type { Ask, Told } from '../lib/client-reader.ts';
+import type { Ask, Reply } from '../lib/client-reader.ts';
 
-/** Of which the aim is a second's. */
+/** Events per second: the client should need at most one second of CPU for them. */
 const RATE = 10_000;
 const ROUNDS = 20;
 const HOURS = 24;
 const RUNS_AN_HOUR = 12;
 const TOOLS = 10;
 const DRAFTS = 20;
-/** What is loaded and compiled once is not growth. */
+/** Code that is loaded and compiled once does not count as growth. */
 const WARM_HOURS = 2;
 const MIB = 2 ** 20;
 const KIB = 1024;
@@ -44,7 +44,7 @@ export const clientEventsBenchmark: Benchmark = {
 async function stream(setup: Setup): Promise<Outcome> {
   const server = createServer((_, response) => {
     response.writeHead(200, { 'content-type': 'text/event-stream' });
-    // Until the reader has enough.
+    // Until the reader has received enough.
     pipeline(frames, response).catch(() => {});
   });
   const base = await listen(setup, server);
@@ -53,10 +53,10 @@ async function stream(setup: Setup): Promise<Outcome> {
   const rates: number[] = [];
   // The first round compiles.
   for (let round = 0; round <= (setup.quick ? 3 : ROUNDS); round++) {
-    const told = await ask(reader, { kind: 'stream', base, events: RATE });
-    if (told.kind !== 'streamed' || round === 0) continue;
-    cpu.push(told.cpuMs);
-    rates.push((RATE / told.wallMs) * 1000);
+    const reply = await ask(reader, { kind: 'stream', base, events: RATE });
+    if (reply.kind !== 'streamed' || round === 0) continue;
+    cpu.push(reply.cpuMs);
+    rates.push((RATE / reply.wallMs) * 1000);
   }
   return {
     rows: [
@@ -73,7 +73,7 @@ async function stream(setup: Setup): Promise<Outcome> {
     ],
     aims: [
       {
-        what: `CPU of ${RATE} events, median: a second's on one core`,
+        what: `CPU of ${RATE} events, median; one second's worth, on one core`,
         bound: 'most',
         limit: 1_000,
         value: summarize(cpu).median,
@@ -81,12 +81,12 @@ async function stream(setup: Setup): Promise<Outcome> {
       },
     ],
     notes: [
-      `Each event is a frame of about 700 bytes, parsed, recognized by its id and given to a \`for await\`.`,
+      `Each event is a frame of about 700 bytes, which is parsed, identified by its id and passed to a \`for await\`.`,
     ],
   };
 }
 
-/** Events without an end, as fast as they are taken. */
+/** Endless events, as fast as the reader takes them. */
 function* frames(): Generator<string> {
   for (let n = 1; ; n++) {
     const event = {
@@ -115,17 +115,17 @@ async function follow(setup: Setup): Promise<Outcome> {
   for (let hour = 0; hour < (setup.quick ? 4 : HOURS); hour++) {
     for (let i = 0; i < RUNS_AN_HOUR; i++) {
       await work(thread);
-      // At the follower's pace: it reads the thread when the run has ended.
+      // At the follower's pace: it reads the thread after the run has ended.
       while (!server.seen.some(({ url }) => url.endsWith('/threads/thr_1'))) await sleep(1);
       server.seen.length = 0;
     }
     thread.cut();
-    const told = await ask(reader, { kind: 'memory' });
-    if (told.kind !== 'memory') throw new Error(`The follower has ended: ${JSON.stringify(told)}`);
-    ({ items } = told);
+    const reply = await ask(reader, { kind: 'memory' });
+    if (reply.kind !== 'memory') throw new Error(`The follower has ended: ${JSON.stringify(reply)}`);
+    ({ items } = reply);
     if (hour < WARM_HOURS) continue;
-    bytes.push(told.bytes / KIB);
-    rss.push(told.rss / KIB);
+    bytes.push(reply.bytes / KIB);
+    rss.push(reply.rss / KIB);
   }
   const spread = Math.max(...bytes) - Math.min(...bytes);
   return {
@@ -143,7 +143,7 @@ async function follow(setup: Setup): Promise<Outcome> {
       },
     ],
     notes: [
-      `A day of ${setup.quick ? 'four hours' : `${HOURS} hours`}, made as fast as it is followed: each hour ${RUNS_AN_HOUR} runs with ${TOOLS} tool calls and ${DRAFTS} drafts, and a lost connection; ${items} items. Measured after garbage collections, from hour ${WARM_HOURS + 1} on.`,
+      `A day of ${setup.quick ? 'four hours' : `${HOURS} hours`}, generated as fast as the client follows it: each hour has ${RUNS_AN_HOUR} runs with ${TOOLS} tool calls and ${DRAFTS} drafts, and a lost connection; ${items} items. Measured after garbage collections, from hour ${WARM_HOURS + 1} on.`,
     ],
   };
 }
@@ -178,12 +178,12 @@ function startReader(setup: Setup): ChildProcess {
 }
 
 /** Its next answer. Throws when it ends. */
-async function ask(reader: ChildProcess, question: Ask): Promise<Told> {
+async function ask(reader: ChildProcess, question: Ask): Promise<Reply> {
   reader.send(question);
   const stop = new AbortController();
   try {
     return await Promise.race([
-      once(reader, 'message', { signal: stop.signal }).then(([told]) => told as Told),
+      once(reader, 'message', { signal: stop.signal }).then(([reply]) => reply as Reply),
       once(reader, 'exit', { signal: stop.signal }).then(() => {
         throw new Error('The reader has ended.');
       }),

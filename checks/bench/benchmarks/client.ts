@@ -1,6 +1,6 @@
 /**
- * What the client costs those who use it: bytes in a page, milliseconds at a start, and what a call takes longer than a
- * bare fetch. Others' SDKs are measured the same way where `npm run test:client` has installed them.
+ * What the client costs its users: bytes in a page, milliseconds at startup, and how much longer a call takes than a
+ * bare fetch. Other SDKs are measured the same way if `npm run test:client` has installed them.
  */
 import { execFileSync } from 'node:child_process';
 import { createServer } from 'node:http';
@@ -61,7 +61,10 @@ export const clientBenchmark: Benchmark = {
 async function sdkRows(setup: Setup): Promise<{ rows: Row[]; notes: string[] }> {
   const folder = toolsFolder();
   if (folder === null)
-    return { rows: [], notes: ['Other SDKs are measured after `npm run test:client`, which installs them.'] };
+    return {
+      rows: [],
+      notes: ['To measure other SDKs, run `npm run test:client` first, which installs them.'],
+    };
   const rows: Row[] = [];
   const notes: string[] = [];
   for (const name of SDKS) {
@@ -77,7 +80,7 @@ async function sdkRows(setup: Setup): Promise<{ rows: Row[]; notes: string[] }> 
   return { rows, notes };
 }
 
-/** In a process that has loaded nothing else, files in the page cache. */
+/** In a process that has loaded nothing else, with the files in the page cache. */
 function importTimes(module: string, cwd: string, { quick }: Setup): number[] {
   const code = `const from = performance.now(); await import(${JSON.stringify(module)}); console.log(performance.now() - from);`;
   return Array.from({ length: quick ? 3 : IMPORTS }, () =>
@@ -91,7 +94,7 @@ function importTimes(module: string, cwd: string, { quick }: Setup): number[] {
   );
 }
 
-/** In turns, over the same connection pool and the same event loop as the server. */
+/** In turns, with the same connection pool, in the event loop of the server. */
 async function callTimes({ quick, atEnd }: Setup) {
   const app = { id: 'app', name: 'Benchmark', metadata: {} };
   const answer = JSON.stringify({ ok: true, app });

@@ -35,7 +35,7 @@ interface Grown {
   /** A new thread, ready for work. */
   thread: string;
   sourceId: string;
-  /** The source of the app's head, which all others differ from. */
+  /** The source of the app's head, from which all others differ. */
   firstSourceId: string;
   /** With a key for the busiest app and a small one. */
   restricted: Caller;
@@ -103,7 +103,7 @@ const STEPS: Record<string, Step> = {
   },
 };
 
-/** Also as a restricted key reads them; the rare statuses are those of the first rows. */
+/** Also read with a restricted key; the first rows have the rare statuses. */
 function listsOfAllApps(): Record<string, Step> {
   const queries: [string, string][] = [
     ...['applies', 'builds', 'previews', 'threads'].flatMap((list): [string, string][] => [
@@ -179,7 +179,7 @@ async function startGrown(setup: Setup, size: Size): Promise<Grown> {
   return { service, app, sourceId, firstSourceId: sourceId, thread, restricted };
 }
 
-/** A caller whose key is for these projects only. */
+/** A caller with a key for these projects only. */
 async function restrictedTo(service: Service, projectIds: string[]): Promise<Caller> {
   const browser = { 'x-api-key': undefined, origin: service.base, 'content-type': 'application/json' };
   const signedIn = await service.send('POST', '/api/auth/sign-in/email', {

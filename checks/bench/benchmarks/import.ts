@@ -1,6 +1,6 @@
 /**
  * Import of the largest bundle that the service takes, as JSON and as tar.gz, compared with git storing the
- * same files; and of one changed file of it.
+ * same files; then of one changed file.
  */
 import { mkdirSync, mkdtempSync } from 'node:fs';
 import { join } from 'node:path';
@@ -42,7 +42,7 @@ export const importBenchmark: Benchmark = {
       rows: [
         { what: `POST sources, JSON (${mib(json)} MiB)`, unit: 'ms', figures: json_ },
         { what: `POST sources, tar.gz (${mib(archive)} MiB)`, unit: 'ms', figures: archive_ },
-        { what: 'POST sources, one of its files changed', unit: 'ms', figures: summarize(oneChanged) },
+        { what: 'POST sources, one changed file', unit: 'ms', figures: summarize(oneChanged) },
         { what: 'git add -A && git write-tree', unit: 'ms', figures: git },
       ],
       aims: [

@@ -1,6 +1,6 @@
 /**
- * The client's push of the largest folder that a source holds, compared with the raw import of the same files, read and
- * packed before. And pushes of it with no change, and with one.
+ * The client's push of the largest folder that a source can hold, compared with a raw import of the same files, which
+ * were read and packed in advance. Also pushes with no change, and with one.
  */
 import { appendFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -65,7 +65,7 @@ export const pushBenchmark: Benchmark = {
         },
       ],
       notes: [
-        'A push reads, hashes and checks the folder, packs it, sends it, compares the SHA-256 and sets the head. The raw import sends bytes that were packed before.',
+        'A push reads, hashes and checks the folder, packs it, sends it, compares the SHA-256 and sets the head. The raw import sends bytes that were packed in advance.',
       ],
     };
 

@@ -1,6 +1,6 @@
 /**
- * The client in a process of its own, so that its time and memory are all that is counted. Asked over IPC by
- * benchmarks/client-events.ts; started with --expose-gc.
+ * The client in its own process, so that only its time and memory count. benchmarks/client-events.ts controls it
+ * over IPC; started with --expose-gc.
  */
 import { createClient } from '../../../packages/client/src/index.ts';
 
@@ -8,13 +8,13 @@ export type Ask =
   | { kind: 'stream'; base: string; events: number }
   | { kind: 'follow'; base: string }
   | { kind: 'memory' };
-export type Told =
+export type Reply =
   | { kind: 'streamed'; cpuMs: number; wallMs: number }
   | { kind: 'followed'; items: number }
   | { kind: 'memory'; bytes: number; rss: number; items: number };
 
 const clientOf = (base: string) => createClient({ baseUrl: base, key: 'hrk_bench' });
-const tell = (told: Told) => process.send!(told);
+const report = (reply: Reply) => process.send!(reply);
 let items = 0;
 
 process.on('message', (ask: Ask) => {
@@ -29,15 +29,15 @@ async function stream(base: string, events: number): Promise<void> {
   for await (const item of clientOf(base).events.stream({}, { cursor: 'c0' }))
     if (item.kind === 'event' && ++seen === events) break;
   const { user, system } = process.cpuUsage(cpu);
-  tell({ kind: 'streamed', cpuMs: (user + system) / 1000, wallMs: performance.now() - from });
+  report({ kind: 'streamed', cpuMs: (user + system) / 1000, wallMs: performance.now() - from });
 }
 
 async function follow(base: string): Promise<void> {
   for await (const _ of clientOf(base).threads.follow('prj_1', 'thr_1', { keepOpen: true })) items++;
-  tell({ kind: 'followed', items });
+  report({ kind: 'followed', items });
 }
 
-/** Twice: what the first collection finalizes the second one frees. */
+/** Collects twice: the second collection frees what the first one finalizes. */
 async function memory(): Promise<void> {
   for (let i = 0; i < 2; i++) {
     globalThis.gc!();
@@ -46,5 +46,5 @@ async function memory(): Promise<void> {
     });
   }
   const { heapUsed, external, rss } = process.memoryUsage();
-  tell({ kind: 'memory', bytes: heapUsed + external, rss, items });
+  report({ kind: 'memory', bytes: heapUsed + external, rss, items });
 }

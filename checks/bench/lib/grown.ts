@@ -18,11 +18,11 @@ export interface Size {
 
 /** A type that only the log's first ten events have. */
 export const RARE_TYPE = 'checkpoint.created';
-/** A part of the title that only the first ten threads have; they alone have failed. */
+/** A word in the titles of the first ten threads only, which are also the only failed ones. */
 export const RARE_TITLE = 'overdue';
-/** A part of every other thread's title. */
+/** A word in every other thread's title. */
 export const COMMON_TITLE = 'login';
-/** The bytes of the first build's log. */
+/** The size of the first build's log, in bytes. */
 export const LOG_BYTES = 2 * 1024 * 1024;
 const DAYS = 6;
 const BATCH = 500_000;

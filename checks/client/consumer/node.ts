@@ -1,4 +1,4 @@
-/** What a consumer with Node's types, and without the DOM's, may say. */
+/** What a consumer may write with Node's types and without the DOM's. */
 import { createClient } from '@headrace/client';
 import type { Source } from '@headrace/client';
 import { pull, push } from '@headrace/client/node';

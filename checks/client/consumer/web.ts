@@ -1,4 +1,4 @@
-/** What a consumer's code may say, and what its compiler refuses. Compiled without Node's types. */
+/** What a consumer may write, and what its compiler refuses. Compiled without Node's types. */
 import { createClient, HeadraceError, isCode, UncertainError } from '@headrace/client';
 import type { App, Apply, Code, Page, Run, Thread } from '@headrace/client';
 import { verifyWebhook } from '@headrace/client/webhooks';
@@ -8,7 +8,7 @@ const is = <T extends true>(value?: T): T | undefined => value;
 
 const headrace = createClient({ baseUrl: 'https://headrace.test', key: 'hrk_x' });
 createClient({ session: true });
-// @ts-expect-error -- an address is no number
+// @ts-expect-error -- a URL is not a number
 createClient({ baseUrl: 1, key: 'hrk_x' });
 
 export async function calls(): Promise<void> {
@@ -35,7 +35,7 @@ export async function calls(): Promise<void> {
   is<Equal<typeof apply, Apply>>();
   const run = await headrace.messages.send(app.id, thread.id, { content: 'More' }).done();
   is<Equal<typeof run, Run>>();
-  // @ts-expect-error -- an app is not waited for
+  // @ts-expect-error -- an app is not awaitable work
   headrace.apps.get(app.id).done();
   const bytes: Uint8Array = await headrace.builds.artifact(app.id, 'build');
   const response: Response = await headrace.builds.artifact(app.id, 'build').asResponse();

@@ -24,7 +24,7 @@ async function newApp(name: string): Promise<string> {
   return app.id;
 }
 
-/** Without what comes by chance: drafts, and states that were over before they were read. */
+/** Without what depends on timing: drafts, and states that ended before they were read. */
 function word(item: FollowItem): string[] {
   if (item.kind === 'message') return [`${item.message.role}: ${item.message.content.split('\n')[0]}`];
   if (item.kind === 'tool') return item.tool.status === 'completed' ? ['tool completed'] : [];

@@ -1,4 +1,4 @@
-/** The test service answers as the document says and as the real service does. */
+/** The test service answers as the API document and the real service do. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createTestService } from '@headrace/client/testing';
 import { startTestServer } from '../../../packages/server/src/service.fixture.ts';

@@ -1,6 +1,6 @@
 /**
- * What the test service promises to do as the real one does, as calls and what is true of their answers. The
- * same runs against both.
+ * What the test service promises to do like the real one, as calls with assertions on their answers. The same
+ * scenario runs against both.
  */
 import { createHash, randomUUID } from 'node:crypto';
 import { expect } from 'vitest';
@@ -39,7 +39,7 @@ async function newShop({ call }: Wire, externalId?: string): Promise<Shop> {
   return { app: body.app.id, sourceId, at };
 }
 
-/** A thread whose first run has ended. */
+/** Creates a thread and waits for its first run to end. */
 async function newThread({ call }: Wire, { at }: Shop, content: string) {
   const { body } = await call('POST', `${at}/threads`, { message: { content } });
   const place = `${at}/threads/${body.thread.id}`;
@@ -48,7 +48,7 @@ async function newThread({ call }: Wire, { at }: Shop, content: string) {
   return { id: thread.id as string, place, run, thread };
 }
 
-/** An apply that has ended. */
+/** Creates an apply and waits for it to end. */
 async function apply({ call }: Wire, { at }: Shop, place: string, decision: object) {
   const key = randomUUID();
   const queued = await call('POST', `${place}/apply`, { ...decision, clientOperationId: key }, { key });

@@ -1,4 +1,4 @@
-/** Calls whose answers are held against the document: of the test service and of the real one alike. */
+/** Calls with answers that are checked against the document, for the test service and the real one. */
 import { randomUUID } from 'node:crypto';
 import { readDocument } from '../../torture/requests/document.ts';
 import type { Operation } from '../../torture/requests/document.ts';
@@ -14,7 +14,7 @@ export interface Answer {
 }
 
 export interface Wire {
-  /** A call with a key of its own, or with `key`; null: without one. */
+  /** A call with its own key, or with `key`; null: without a key. */
   call(
     method: string,
     path: string,
@@ -23,7 +23,7 @@ export interface Wire {
   ): Promise<Answer>;
   /** An open stream: the frames so far. */
   stream(path: string, headers?: Record<string, string>): Promise<Stream>;
-  /** What was off the document so far. */
+  /** Deviations from the document so far. */
   faults: string[];
 }
 

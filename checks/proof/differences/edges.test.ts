@@ -54,13 +54,13 @@ async function provenAll(pairs: [before: Literal, after: Literal][]): Promise<Di
   expect(faults.flatMap((found, i) => (found.length > 0 ? [[i, ...found]] : []))).toEqual([]);
   return attempts.map(({ files }) => files);
 }
-/** The difference of some paths, and that without patches, is what the whole one has of it. */
+/** The difference for some paths, and the one without patches, match the whole difference. */
 async function partsAreTheWhole(attempts: Attempt[], blobs: Blobs): Promise<void> {
   for (const { from, to, files } of attempts) {
     engine.tidy();
     const input = { from, to, readBlobs: blobs.read, git: patient(engine) };
     expect(await diffTrees({ ...input, patches: false })).toEqual(files.map(told));
-    // A patch that the whole has no room for is in a part.
+    // A part has a patch that exceeds the limit of the whole.
     const names = files.flatMap((file) => (file.truncated ? [] : [file.path, file.oldPath ?? file.path]));
     const asked = [
       ...names.slice(0, 4).map((name) => [name]),

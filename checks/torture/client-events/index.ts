@@ -1,6 +1,6 @@
 /**
  * The client's streams and views through a proxy that cuts, closes and stalls connections at any byte, while the
- * service is killed and the views' processes die. Truth: the log.
+ * service is killed and the views' processes die. The log is the truth.
  *
  * Seen to fail: a stream that resumes at the head instead of its cursor (lost), a view that saves the cursor of an event
  * before the event is applied (lost at a death).
@@ -22,17 +22,17 @@ import type { ClientReader } from './readers.ts';
 const EVENTS = 50_000;
 const RECONNECTS = 1_000;
 const KILLS = 20;
-/** A frame of the events that are drawn here. */
+/** A frame of the events that are generated here. */
 const FRAME_BYTES = 700;
-/** Each has about half of the events. */
+/** Each gets about half of the events. */
 const READERS = 4;
 const CATCH_UP_LIMIT_MS = 120_000;
-/** How far readers may be behind the writers: the faults are to fall into the writing. */
+/** How far readers may fall behind the writers, so that faults hit while events are written. */
 const MOST_BEHIND = 2_000;
 
 export const clientEventsPart: Part = {
   name: 'client-events',
-  title: 'The client’s streams and views lose, double and reorder no event, whatever cuts them',
+  title: 'The client’s streams and views lose, duplicate and reorder no event, whatever cuts them',
   seconds: 240,
   async run(setup) {
     const fleet = await startFleet(setup, { apis: 1, workers: 1 });
@@ -117,7 +117,7 @@ function drawEvent(random: Random, [orgId, appId, projectId]: [string, string, s
   };
 }
 
-/** Resolves when each reader has as many events as the log has for it, or at the limit: the verdict says what lacks. */
+/** Resolves when each reader has all its events in the log, or at the limit: the verdict says what is missing. */
 async function caughtUp(
   setup: Setup,
   readers: readonly ClientReader[],

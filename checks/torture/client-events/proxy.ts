@@ -1,10 +1,10 @@
-/** A TCP proxy that harms each connection once, when a drawn number of bytes of the service's answers has passed. */
+/** A TCP proxy that harms each connection once, after a random number of bytes of the service's answers. */
 import { connect, createServer } from 'node:net';
 import type { AddressInfo, Socket } from 'node:net';
 import type { Random } from '../../harness/random.ts';
 import type { Setup } from '../lib/part.ts';
 
-/** `cut` with a reset, `close` as after a whole answer, `stall` without an end. */
+/** `cut`: with a reset; `close`: as after a whole answer; `stall`: forever. */
 export type Harm = 'cut' | 'close' | 'stall';
 
 export interface Proxy {
@@ -12,10 +12,10 @@ export interface Proxy {
   harmed: Record<Harm, number>;
 }
 
-/** Stalls cost the reader its longest silence. */
+/** A stall costs the reader its full silence timeout. */
 const HARMS: Harm[] = ['cut', 'cut', 'cut', 'cut', 'close', 'close', 'close', 'close', 'close', 'stall'];
 
-/** `bytes`: of answers on a connection, on average, until it is harmed. Closed with the part. */
+/** `bytes`: average size of the answers on a connection before it is harmed. Closed with the part. */
 export async function startProxy(setup: Setup, target: string, bytes: number): Promise<Proxy> {
   const { hostname, port } = new URL(target);
   const random = setup.random.fork('proxy');
@@ -73,7 +73,7 @@ function pass(upstream: Socket, client: Socket, { random, bytes, harmed }: Harmi
     }
     harmed[harm]++;
     if (harm === 'cut') client.resetAndDestroy();
-    // The service still writes, to nobody.
+    // The service still writes, but nothing reads.
     else if (harm === 'close') client.end();
   });
 }

@@ -1,4 +1,4 @@
-/** Readers that use the client as a customer does: two streams, and two views whose process dies now and then. */
+/** Readers that use the client as a customer does: two streams, and two views in a process that sometimes dies. */
 import { createClient } from '../../../packages/client/src/index.ts';
 import type { Client, Feed } from '../../../packages/client/src/index.ts';
 import type { Random } from '../../harness/random.ts';
@@ -7,16 +7,16 @@ import type { LoggedEvent } from '../lib/log-table.ts';
 export interface ClientReader {
   name: string;
   feed: { shows(event: LoggedEvent): boolean };
-  /** Ids in the order of their arrival, repeated ones too. */
+  /** Ids in order of arrival, including repeated ones. */
   seen: string[];
   connections: number;
   deaths: number;
   running: Promise<void>;
 }
 
-/** Less than a heartbeat: a connection is also given up where merely nothing happens. */
+/** Less than a heartbeat, so that the reader also gives up quiet connections. */
 const SILENCE_MS = 2_000;
-/** One in so many events. */
+/** One in this many events. */
 const DEATHS = 400;
 
 interface Start {

@@ -1,10 +1,10 @@
-/** A process of a customer: it does the operations that it is sent, each under its own key. */
+/** A customer's process: it executes the operations that it receives, each with its own key. */
 import { createClient, HeadraceError } from '@headrace/client';
 import type { Client } from '@headrace/client';
 import type { Written } from './judge.ts';
 
 export interface Order {
-  /** Of the operation, and its key. */
+  /** The operation's name, and its key. */
   name: string;
   base: string;
   key: string;
@@ -26,7 +26,7 @@ async function answerTo({ name, base, key }: Order): Promise<Answer> {
   }
 }
 
-/** It knows nothing of what was done before it. */
+/** It does not know what was done before it started. */
 async function write(client: Client, name: string): Promise<Written> {
   const app = await client.apps.create({ name });
   const { source } = await client.sources.import(app.id, { files: [{ path: 'a.txt', content: name }] });

@@ -10,14 +10,14 @@ import type { Written } from './judge.ts';
 
 export interface Cuts {
   calls: number;
-  /** Different places of a cut. */
+  /** Distinct positions of a cut. */
   bytes: number;
   written: Written[];
   wrong: number;
   failures: string[];
 }
 
-/** More than retries' pauses let one use. */
+/** More than the pauses between retries allow. */
 const LANES = 24;
 
 type Kind = 'write' | 'read';
@@ -28,7 +28,7 @@ interface Place {
 interface Lane {
   client: Client;
   proxy: CuttingProxy;
-  /** The next exchange is cut so. */
+  /** How the next exchange is cut. */
   arm(cut: Cut): void;
 }
 
@@ -71,7 +71,7 @@ async function openLane(base: string, key: string): Promise<Lane> {
   };
 }
 
-/** As long as those of the calls. */
+/** As long as the keys of the calls. */
 const NAME = 'cut none';
 
 /** Every byte of both exchanges, and the moment before the first and after the last. */

@@ -1,5 +1,5 @@
 /**
- * The client's writes, over connections that are cut at each byte and over a service that is killed: each has one effect,
+ * The client's writes, with connections that are cut at each byte and a service that is killed: each has one effect,
  * and its caller gets the right answer, in another process if its own was killed.
  *
  * Seen to fail: an operation whose later writes get a new key each time (of 32 operations, sources twice in 2 and a second
@@ -15,7 +15,7 @@ import { writeOverKills, WRITES_EACH } from './kills.ts';
 
 export const clientPart: Part = {
   name: 'client',
-  title: 'The client does each write once, over cut connections, killed services and killed callers',
+  title: 'The client does each write once, despite cut connections, killed services and killed callers',
   seconds: 300,
   async run(setup) {
     const fleet = await startFleet(setup, { apis: 2, workers: 1 });

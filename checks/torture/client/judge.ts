@@ -1,9 +1,9 @@
-/** What the tables have of what callers were answered. */
+/** Compares the tables with the answers that callers received. */
 import type pg from 'pg';
 
-/** What the caller of an operation was answered. */
+/** The answer that the caller of an operation received. */
 export interface Written {
-  /** Of its app, unique. */
+  /** The unique name of its app. */
   name: string;
   appId: string;
   sourceId?: string;
@@ -13,7 +13,7 @@ export interface Written {
 export interface Verdict {
   missing: number;
   doubled: number;
-  /** Answers that name something else than what there is. */
+  /** Answers that do not match the tables. */
   different: number;
   failures: string[];
 }

@@ -1,4 +1,4 @@
-/** Operations of several writes, done by processes that are killed, against a service that is killed. */
+/** Operations of several writes, by processes that are killed, against a service that is killed. */
 import { fork } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
 import { join } from 'node:path';
@@ -15,7 +15,7 @@ const OPERATIONS = 500;
 export const WRITES_EACH = 4;
 const KILLS = 200;
 const LANES = 10;
-/** Of so many operations one caller is killed while it works, this soon after it was asked. */
+/** In one of this many operations, the caller is killed while it works, this soon after it was asked. */
 const CALLER_KILLS = 5;
 const KILL_WITHIN_MS = 150;
 const AGAIN_MS = 200;
@@ -26,7 +26,7 @@ interface Done {
   kills: number;
   /** Callers that were killed. */
   callers: number;
-  /** Operations that began again under their key, in the same process or another. */
+  /** Operations that were started again with their key, in the same process or another. */
   resumed: number;
   failures: string[];
 }
@@ -84,7 +84,7 @@ async function untilDone(setup: Setup, { caller, order, done, random, isKilled }
   }
 }
 
-/** A process that does operations; after its death another. */
+/** A process that executes operations; after its death, another one. */
 class Caller {
   #child: ChildProcess | null = null;
 

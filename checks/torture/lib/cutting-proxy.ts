@@ -1,12 +1,12 @@
 /**
- * A TCP proxy that cuts connections at a given byte. It counts within an exchange: a request, which begins with the
- * first bytes of a client after an answer, and its answer.
+ * A TCP proxy that cuts connections at a given byte. It counts within an exchange: a request, which starts with the
+ * client's first bytes after an answer, and its answer.
  */
 import { connect, createServer } from 'node:net';
 import type { AddressInfo, Socket } from 'node:net';
 
 export interface Cut {
-  /** `request`: the service gets so many bytes of the request; `response`: the client gets so many of the answer. */
+  /** `request`: how many bytes of the request the service gets; `response`: how many of the answer the client gets. */
   side: 'request' | 'response';
   after: number;
 }
@@ -15,14 +15,14 @@ export interface CuttingProxy {
   base: string;
   /** How many connections were cut. */
   cuts(): number;
-  /** Of the last exchange: what went through. */
+  /** What passed through in the last exchange. */
   last(): { request: number; response: number };
-  /** Cuts all connections there are now. */
+  /** Cuts all current connections. */
   cutAll(): void;
   close(): Promise<void>;
 }
 
-/** `plan` is asked at the beginning of each exchange, with the first bytes of its request; null: no cut. */
+/** Calls `plan` at the start of each exchange, with the first bytes of its request; null: no cut. */
 export async function startCuttingProxy(
   target: string,
   plan: (request: Buffer) => Cut | null,
@@ -52,7 +52,7 @@ export async function startCuttingProxy(
       });
     }
 
-    /** Passes bytes on, and cuts the connection once the last of them is with the kernel. */
+    /** Forwards bytes, and cuts the connection once the kernel has the last of them. */
     function pass(side: Cut['side'], part: Buffer, [from, to]: [Socket, Socket]): void {
       const left = own.cut?.side === side ? own.cut.after - own[side] : Infinity;
       own[side] += Math.min(part.length, left);

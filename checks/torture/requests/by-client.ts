@@ -1,6 +1,6 @@
 /**
- * A valid request of every operation by its method of `@headrace/client`: what it sends is what was drawn, and what it
- * returns is the answer's content. Streams and what other services send us have no such method.
+ * A valid request for every operation through its method in `@headrace/client`: it sends the generated request, and
+ * returns the content of the answer. Streams, and deliveries from other services, have no such method.
  */
 import { isDeepStrictEqual } from 'node:util';
 import { createClient } from '@headrace/client';
@@ -16,10 +16,10 @@ import { shown } from './tally.ts';
 import type { Answer } from './wire.ts';
 
 const LANES = 4;
-/** Signed by the services that send them, over bodies that are theirs. */
+/** Requests that other services send and sign. */
 const OF_OTHERS = ['scm.receiveWebhook', 'automations.receiveHook'];
 
-/** By another spelling of its path an operation has the same URL. */
+/** The other path forms of an operation, which have the same URL. */
 export const isOfClient = ({ id, base, isStream }: Operation): boolean =>
   !isStream && !id.endsWith('.byProject') && !OF_OTHERS.includes(base);
 
@@ -57,7 +57,7 @@ async function sendOne(
   await after?.(isMade ? (JSON.parse(seen.answer.body.toString()) as Record<string, unknown>) : undefined);
 }
 
-/** What went out and came in, as the client's own fetch saw it. */
+/** What was sent and received, as the client's fetch saw it. */
 interface Seen {
   method: string;
   url: URL;
@@ -119,7 +119,7 @@ function methodOf(
   return methods[name]!(...ids, ...(hasBody ? [body] : []), options);
 }
 
-/** Feeds are named by what they carry; their filters are parts of that name. */
+/** Feeds are named by their content; the filters are part of that name. */
 function readFeed(
   client: Methods,
   name: string,
@@ -158,7 +158,7 @@ function sentFaults(specimen: Specimen, { method, url, headers, body }: Seen): s
     ...(method === operation.method ? [] : [`sends ${method}`]),
     ...(url.pathname === path ? [] : [`sends to another path`]),
     ...(isDeepStrictEqual(pairs(url), pairs(wanted)) ? [] : [`sends another query: ${url.search}`]),
-    // One without members may be left out.
+    // A body without members may be omitted.
     ...(isDeepStrictEqual(body ?? {}, specimen.body ?? {}) ? [] : ['sends another body']),
     ...(key === undefined || headers.get('idempotency-key') === key ? [] : ['sends another key']),
     ...(body === undefined || headers.get('content-type') === 'application/json'
@@ -167,7 +167,7 @@ function sentFaults(specimen: Specimen, { method, url, headers, body }: Seen): s
   ];
 }
 
-/** The only member beside `ok` that the document lists, or all there are; a page's items; bytes as they are. */
+/** The only documented member other than `ok`, or all members; a page's items; bytes unchanged. */
 function resultFaults(operation: Operation, { status, headers, body }: Answer, returned: unknown): string[] {
   if (status < 200 || status >= 300) return [`a valid request is refused: ${status} ${String(returned)}`];
   if (returned instanceof Error) return [`throws ${String(returned)}`];

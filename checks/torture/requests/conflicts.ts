@@ -1,4 +1,4 @@
-/** A thread whose draft conflicts with the head. */
+/** A thread with a draft that conflicts with the head. */
 import { randomUUID } from 'node:crypto';
 import type { Actor, Calls } from './actors.ts';
 import { PLATFORM } from './exhibits.ts';

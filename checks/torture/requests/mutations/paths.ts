@@ -87,7 +87,7 @@ function strayPaths(path: string): string[] {
   ];
 }
 
-/** A name that callers choose and a position are none. */
+/** A name that callers choose is not an id, nor is a position. */
 const isAnyId = (parameter: string) => parameter !== 'provider' && parameter !== 'index';
 
 export const PATH_MUTATIONS: Mutation[] = [

@@ -125,7 +125,7 @@ export const VALUE_MUTATIONS: Mutation[] = [
     fits: ({ body }) => body !== null,
     apply: (specimen, random) =>
       changed(specimen, (body) => {
-        // Where the body has one of several shapes, the document closes none of its objects.
+        // If the body has one of several shapes, the document does not close its objects.
         const objects = closedObjects(body, specimen.operation.body!.schema);
         if (objects.length === 0) return false;
         const { value } = random.pick(objects);
