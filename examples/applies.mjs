@@ -1,10 +1,10 @@
 /**
- * Applies, from the first draft to a repaired conflict, by `@headrace/client`.
+ * Applies, from the first draft to a repaired conflict, with `@headrace/client`.
  *
  *     npm start                                                      # in one terminal; prints the address and, at the first start, the key
- *     HEADRACE_KEY=hrk_… node_modules/.bin/node examples/applies.mjs # in another; HEADRACE_URL where it is not http://127.0.0.1:4400
+ *     HEADRACE_KEY=hrk_… node_modules/.bin/node examples/applies.mjs # in another; set HEADRACE_URL if it is not http://127.0.0.1:4400
  *
- * In a project of your own it runs with Node 20 or newer: `npm run client:pack` makes the tarball that you install there.
+ * In your own project it runs with Node 20 or newer: install the tarball that `npm run client:pack` makes.
  *
  * Makes an app and prints what happens to it:
  *

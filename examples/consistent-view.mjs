@@ -1,16 +1,16 @@
 /**
- * A consistent view of all apps and their threads, kept up to date from the event log by `@headrace/client`.
+ * A consistent view of all apps and their threads, kept up to date from the event log with `@headrace/client`.
  *
  *     npm start                                                              # in one terminal; prints the address and, at the first start, the key
- *     HEADRACE_KEY=hrk_… node_modules/.bin/node examples/consistent-view.mjs # in another; HEADRACE_URL where it is not http://127.0.0.1:4400
+ *     HEADRACE_KEY=hrk_… node_modules/.bin/node examples/consistent-view.mjs # in another; set HEADRACE_URL if it is not http://127.0.0.1:4400
  *
- * In a project of your own it runs with Node 20 or newer: `npm run client:pack` makes the tarball that you install there.
+ * In your own project it runs with Node 20 or newer: install the tarball that `npm run client:pack` makes.
  *
- * Prints a line for each event, and the view as JSON when it is stopped (Ctrl-C). The client does all that makes the view exact:
+ * Prints a line for each event, and the view as JSON when it is stopped (Ctrl-C). The client keeps the view exact:
  *
- *     1. head       a cursor that is behind everything published so far
- *     2. load       read what is to be shown; it may be newer than the cursor, never older
- *     3. apply      every event behind the cursor, once and in order; the line to the service may break at any time
+ *     1. head       a cursor after everything published so far
+ *     2. load       read what the view shows; it may be newer than the cursor, never older
+ *     3. apply      every event after the cursor, once and in order; the connection may break at any time
  *     410           the cursor is too old, or the key reads other apps now: begin again with 1
  */
 import { createClient, HeadraceError } from '@headrace/client';
@@ -22,7 +22,7 @@ if (!HEADRACE_KEY) {
 }
 const headrace = createClient({ baseUrl: HEADRACE_URL, key: HEADRACE_KEY });
 
-/** The events that change the view, of all apps. The filters are part of the cursor. */
+/** The events of all apps that change the view. The filters are part of the cursor. */
 const FEED = { types: ['platform.app.created', 'platform.app.updated', 'platform.app.deleted', 'platform.head.updated', 'thread.updated', 'thread.deleted'] };
 
 /** The view: apps by id, each with its threads by id. */
@@ -33,7 +33,7 @@ let cursor;
 const shownApp = (app, threads) => ({ name: app.name, externalId: app.externalId, headSourceId: app.headSourceId, version: app.version, threads });
 const shownThread = (thread) => ({ title: thread.title, status: thread.status, version: thread.version });
 
-/** What a call reads; undefined where that is gone: an event says so too. */
+/** The result of a call; undefined if the resource is gone, which an event also reports. */
 const ifThere = (call) => call.catch((error) => {
   if (error.status === 404 || error.status === 403) return undefined;
   throw error;
@@ -58,7 +58,7 @@ async function load(head, reason) {
 }
 
 /**
- * An event says what changed; the resource says what it is now. It may be newer than the event; the later event then changes nothing.
+ * An event says what changed; the resource has the current state. It may be newer than the event; the later event then changes nothing.
  */
 async function change({ type, appId, threadId }) {
   if (type === 'platform.app.deleted') return void view.delete(appId);
@@ -94,7 +94,7 @@ async function followLog(signal) {
       await headrace.events.view(FEED, { cursor, load, apply, save, onState, signal });
     } catch (error) {
       if (signal.aborted) return;
-      // What `apply` reads failed for longer than its calls try: it goes on from the cursor that it has.
+      // A read in `apply` failed for longer than its retries: continue from the current cursor.
       if (!(error instanceof HeadraceError && error.retryable)) throw error;
     }
   }

@@ -3,7 +3,7 @@
  *
  *     WEBHOOK_SECRET=whsec_… PORT=8080 node_modules/.bin/node examples/webhook-receiver.ts
  *
- * In a project of your own it runs with Node 24 or newer: `npm run client:pack` makes the tarball that you install there.
+ * In your own project it runs with Node 24 or newer: install the tarball that `npm run client:pack` makes.
  * INBOX is its SQLite file. With HEADRACE_KEY (and HEADRACE_URL, default http://127.0.0.1:4400) it also reads missed
  * events from the log: at the start, and every hour. The guide to webhooks explains it.
  */

@@ -21,7 +21,7 @@ interface Manifest {
   exports: Record<string, unknown>;
 }
 
-/** Builds the package in `folder`, which then is what `npm publish` takes. */
+/** Builds the package in `folder`, from which `npm publish` can publish it. */
 export async function stageClient(folder: string): Promise<void> {
   rmSync(folder, { recursive: true, force: true });
   mkdirSync(folder, { recursive: true });

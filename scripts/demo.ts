@@ -1,4 +1,4 @@
-/** `npm run demo`: starts Headrace and drives its main job by the client on examples/workshop. */
+/** `npm run demo`: starts Headrace and runs its main job with the client on examples/workshop. */
 import { rm } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';

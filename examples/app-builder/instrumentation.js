@@ -1,4 +1,4 @@
-/** Next calls this once when its server starts: the feed is followed from then on, whether somebody looks or not. */
+/** Next calls this once when its server starts: from then on it follows the feed, even without users. */
 export async function register() {
   if (process.env.NEXT_RUNTIME === 'nodejs') (await import('./backend/server.js')).backend();
 }

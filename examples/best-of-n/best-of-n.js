@@ -5,9 +5,9 @@
 import { isCode } from '@headrace/client';
 
 /**
- * `candidates`: `{ prompt, modelId? }`. `build`: `{ command, outputDirectory }`. Micro-units of USD in `budgetMicros`:
- * no thread may spend more than its share of what is left, and none begins when nothing is. Returns each candidate with
- * what became of it, best first.
+ * `candidates`: `{ prompt, modelId? }`. `build`: `{ command, outputDirectory }`. `budgetMicros`: in millionths of a USD.
+ * No thread may spend more than its share of what is left, and none starts when nothing is left. Returns each candidate
+ * with its outcome, best first.
  */
 export async function bestOf(headrace, { appId, candidates, build, budgetMicros = 5_000_000, parallel = 2, onStep = () => {} }) {
   const results = candidates.map((candidate, i) => ({ ...candidate, name: `#${i + 1} ${candidate.modelId ?? ''}`.trim(), state: 'not started', costMicros: 0 }));
@@ -29,7 +29,7 @@ export async function bestOf(headrace, { appId, candidates, build, budgetMicros 
   return ranked;
 }
 
-/** One candidate: run, difference, build. What it costs is known when its run has ended. */
+/** One candidate: run, difference, build. Its cost is known when its run has ended. */
 async function attempt(headrace, appId, result, { build, share }) {
   const { prompt, modelId } = result;
   result.state = 'running';
@@ -55,13 +55,13 @@ function fail(result, error) {
   result.reason = error.message;
 }
 
-/** What builds comes first, then the smaller change, then the cheaper one. */
+/** Results that build come first, then the smaller change, then the cheaper one. */
 function byWorth(a, b) {
   const rank = ({ state }) => (state === 'built' ? 0 : 1);
   return rank(a) - rank(b) || (a.lines ?? Infinity) - (b.lines ?? Infinity) || a.costMicros - b.costMicros;
 }
 
-/** The best one that merges with the head as it is now; the others are archived. */
+/** Applies the best result that merges with the current head, and archives the others. */
 async function applyBest(headrace, appId, ranked, onStep) {
   let best = null;
   for (const result of ranked) {

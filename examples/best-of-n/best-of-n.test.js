@@ -51,7 +51,7 @@ test('without budget nothing begins; a run that fails and one without a change a
   assert.equal(reasons['#2'], 'nothing was changed');
 });
 
-/** The program, as a person runs it. */
+/** The program, as a user runs it. */
 async function main(args, env) {
   const child = spawn(process.execPath, [join(import.meta.dirname, 'main.js'), ...args], { cwd: import.meta.dirname, env: { PATH: process.env.PATH, ...env } });
   let text = '';

@@ -2,7 +2,7 @@
 /**
  *     HEADRACE_KEY=hrk_… node main.js [--app ID] [--model ID]… [--budget USD] [--build COMMAND] [--output FOLDER] PROMPT.md…
  *
- * Each prompt with each model is a candidate. Without --app, a new app is made of `app/`.
+ * Each prompt with each model is a candidate. Without --app, it creates a new app from `app/`.
  */
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -49,7 +49,7 @@ try {
 try {
   process.exitCode = await main(input);
 } catch (error) {
-  // What the service says is meant for people; anything else is a defect of this program.
+  // The service's messages are meant for people; anything else is a defect of this program.
   console.error(error instanceof HeadraceError ? `${error.code}: ${error.message}` : error);
   process.exitCode = error instanceof HeadraceError && error.status === 0 ? 3 : 1;
 }

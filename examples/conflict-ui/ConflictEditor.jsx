@@ -3,20 +3,20 @@ import { isConflict, partsOf, textOf } from './parts.js';
 
 const KINDS = {
   content: 'Both changed it', add_add: 'Both added it', delete_modify: 'One deleted it, the other changed it',
-  rename: 'It was renamed', mode: 'Its mode was changed', binary: 'It is no text', path: 'Two names collide',
+  rename: 'It was renamed', mode: 'Its mode was changed', binary: 'It is not text', path: 'Two names collide',
 };
 const SIDES = { head: 'Current version', draft: 'This draft' };
 
-/** Two files are the same conflict if all their sides are: what was decided on it still holds. */
+/** A conflict is unchanged if all its sides are: decisions on it remain valid. */
 const identityOf = ({ path, base, head, draft }) => JSON.stringify([path, base?.sha256, head?.sha256, draft?.sha256]);
 
 /**
- * Decides on conflicts, file by file: the whole file of one side, each place by itself, or a text of one's own.
+ * Resolves conflicts, file by file: with one side's whole file, place by place, or with the user's own text.
  *
  *     <ConflictEditor files={files} onDecide={(decisions) => …} />
  *
- * `files` as `applies.previewFile` has them. `onDecide` may return a promise; what it throws is shown. After new `files`,
- * decisions stay on those that are unchanged. Decisions: `{ path, take: 'head' | 'draft' }` or `{ path, content }`.
+ * `files` as `applies.previewFile` returns them. `onDecide` may return a promise; its errors are shown. With new `files`,
+ * decisions on unchanged files remain. Decisions: `{ path, take: 'head' | 'draft' }` or `{ path, content }`.
  */
 export function ConflictEditor({ files, onDecide }) {
   const [decided, setDecided] = useState({});
@@ -110,7 +110,7 @@ function Merged({ parts, choices, onChoose }) {
     : <Agreed key={i} text={part.text} />);
 }
 
-/** Long agreement is folded: what is to be decided stays in view. */
+/** Folds long unchanged text, so that the conflicts stay in view. */
 function Agreed({ text }) {
   const lines = text.split('\n').length - 1;
   return lines <= 6 ? <pre>{text}</pre> : <details><summary>{lines} lines without a conflict</summary><pre>{text}</pre></details>;

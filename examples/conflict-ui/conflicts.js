@@ -1,7 +1,7 @@
-/** The server's part: reads the conflicts of a draft, and applies what was decided. */
+/** The server's part: reads the conflicts of a draft, and applies the decisions. */
 import { isCode } from '@headrace/client';
 
-/** The draft's conflicts with the head as both are now: each file with its sides and git's merged text. */
+/** The current conflicts between draft and head: each file with its sides and git's merged text. */
 export async function readConflicts(headrace, appId, threadId) {
   const { latestSourceId: sourceId } = await headrace.threads.get(appId, threadId);
   const { headSourceId, conflicts } = await headrace.applies.preview(appId, threadId, { expectedSourceId: sourceId });
@@ -14,8 +14,8 @@ export async function readConflicts(headrace, appId, threadId) {
 
 /**
  * `decisions`: for each file `{ path, take: 'head' | 'draft' }` or `{ path, content }`. Own texts become an edit of the
- * draft, whose side then wins. Returns the apply, or `{ status: 'stale' }` when draft or head have changed since they
- * were read: read again, nothing was applied. `key` makes a repetition harmless.
+ * draft, and the draft's side then wins. Returns the apply, or `{ status: 'stale' }` if draft or head have changed since
+ * they were read: nothing was applied, so read again. `key` makes a retry harmless.
  */
 export async function applyDecisions(headrace, { appId, threadId, sourceId, headSourceId, decisions, key }) {
   const changes = decisions.filter(({ content }) => content !== undefined).map(({ path, content }) => ({ path, content }));

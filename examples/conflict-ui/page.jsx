@@ -27,7 +27,7 @@ function Page() {
     const { status, conflicts, error } = await ask('/api/decide', { ...read, files: undefined, decisions, key: crypto.randomUUID() });
     if (status === 'applied') return setRead({ ...read, files: [] });
     await load();
-    throw new Error(status === 'stale' ? 'The current version or the draft has changed meanwhile. What is the same is still decided.' : (error ?? `Still in conflict: ${conflicts.join(', ')}`));
+    throw new Error(status === 'stale' ? 'The current version or the draft has changed meanwhile. Your decisions on unchanged files remain.' : (error ?? `Still in conflict: ${conflicts.join(', ')}`));
   }
 
   if (!read) return <p>{note}</p>;

@@ -1,4 +1,4 @@
-/** A merged text as its parts: text that both sides agree on, and conflicts. */
+/** Splits a merged text into parts: text that both sides agree on, and conflicts. */
 export function partsOf({ content, regions }) {
   const lines = content.split(/(?<=\n)/);
   const parts = [];
@@ -16,7 +16,7 @@ export function partsOf({ content, regions }) {
 
 export const isConflict = (part) => part.head !== undefined;
 
-/** The text with each conflict decided: `head`, `draft` or `both`. Null while one is open. */
+/** The text with each conflict decided as `head`, `draft` or `both`. Null while one is undecided. */
 export function textOf(parts, choices) {
   const texts = parts.map((part, i) => {
     if (!isConflict(part)) return part.text;

@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 /**
- * A page with the component, for a draft in conflict: `HEADRACE_KEY=hrk_… node server.js [APP THREAD]`, PORT is 3001.
- * Without a thread it makes an app with one. The key stays here; the page only asks this server.
+ * A page with the component, for a draft in conflict: `HEADRACE_KEY=hrk_… node server.js [APP THREAD]`. PORT defaults to
+ * 3001. Without a thread, it creates an app with one. The key stays here; the page only calls this server.
  */
 import { createServer } from 'node:http';
 import { join } from 'node:path';
@@ -13,7 +13,7 @@ const { HEADRACE_URL = 'http://127.0.0.1:4400', HEADRACE_KEY, PORT = '3001' } = 
 const PAGE = '<!doctype html><html lang="en"><meta charset="utf-8"><title>Conflicts</title><link rel="stylesheet" href="/page.css"><main id="root"></main><script src="/page.js"></script></html>';
 const MAX_BODY = 10 * 1024 * 1024;
 
-/** An app whose second draft changed what the first one did. */
+/** An app with a second draft that conflicts with the first one. */
 async function makeConflict(headrace) {
   const write = (path, text) => `\`\`\`file ${path}\n${text}\n\`\`\`\n`;
   const lines = (greeting, end) => [greeting, ...'abcdefgh', end].join('\n');

@@ -2,13 +2,13 @@
 import type { FollowItem } from '@headrace/client';
 import type { Output } from './output.ts';
 
-/** Shows the items to their end. A view only: whatever goes wrong with it is no failure of the demo. */
+/** Shows all items. This is only a display: its errors do not fail the demo. */
 export async function show(output: Output, name: string, items: AsyncIterable<FollowItem>): Promise<void> {
   let shown = '';
   try {
     for await (const item of items) {
       if (item.kind === 'draft') {
-        // A revision replaces the one before; of this agent each begins with it.
+        // A revision replaces the previous one; with this agent, each starts with the previous one.
         const { content, revision } = item.draft;
         const fresh = content.startsWith(shown) ? content.slice(shown.length) : content;
         shown = content;

@@ -21,7 +21,7 @@ export async function startRecorder(client: Client): Promise<Recorder> {
   const abort = new AbortController();
   let app: string | null = null;
   const { signal } = abort;
-  // From here on nothing is missed.
+  // From here on, nothing is missed.
   const cursor = await client.events.head({});
   const ended = (async () => {
     for await (const item of client.events.stream({}, { cursor, signal })) {

@@ -1,6 +1,6 @@
 /**
  * The service as a team's git: a repository of the built-in provider is cloned and pushed to with git, a thread
- * works on a branch of it, and its pull request is merged. All of it by the client, with git of this machine.
+ * works on a branch of it, and its pull request is merged. All through the client, with this machine's git.
  */
 import { execFile } from 'node:child_process';
 import { randomUUID } from 'node:crypto';

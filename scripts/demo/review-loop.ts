@@ -102,7 +102,7 @@ export async function runTests(
   return log && (/^\s*not ok \d+ - (.*)$|✖ (.*?) \(/m.exec(log)?.slice(1).find(Boolean) ?? 'a test');
 }
 
-/** The pull request once it is so; its review loop has to go on until then. */
+/** Waits for the pull request to reach this state; its review loop must continue until then. */
 async function until(
   client: Client,
   { id, threadId }: PullRequest,

@@ -1,5 +1,5 @@
 /**
- * The main job, step by step, by the client alone: import, two threads at once, merges with a conflict, build,
+ * The main job, step by step, through the client alone: import, two threads at once, merges with a conflict, build,
  * download, replay.
  */
 import { readFile } from 'node:fs/promises';
@@ -91,7 +91,7 @@ async function editAtOnce({ client, output }: Story, appId: string): Promise<Dra
         const { thread } = await client.threads.create(appId, { title });
         const content = await readFile(join(EXAMPLES, 'edits', file), 'utf8');
         const sent = client.messages.send(appId, thread.id, { content });
-        // The thread has something to do from here on.
+        // From here on, the thread has something to do.
         await sent;
         const signal = AbortSignal.timeout(RUN_LIMIT_MS);
         const [ended] = await Promise.all([

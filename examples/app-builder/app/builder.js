@@ -2,7 +2,7 @@
 
 import { useCallback, useEffect, useState } from 'react';
 
-/** One key for each thing that the user does: a retry of it has no second effect. */
+/** One key for each action of the user: a retry has no second effect. */
 const post = async (action, body, key = crypto.randomUUID()) => answerOf(await fetch(`/api/${action}`, { method: 'POST', headers: { 'content-type': 'application/json', 'idempotency-key': key }, body: JSON.stringify(body) }));
 
 async function answerOf(response) {
@@ -29,7 +29,7 @@ async function* follow(threadId, signal) {
   }
 }
 
-/** An item replaces the one before it with the same id; a message and its draft have the same. */
+/** An item replaces the earlier one with the same id; a message and its draft share an id. */
 function withItem(shown, item) {
   if (item.kind === 'draft.removed') return shown.filter(({ id, kind }) => id !== item.messageId || kind !== 'draft');
   const id = item.kind === 'draft' ? item.draft.messageId : item[item.kind].id;
@@ -45,7 +45,7 @@ export function Builder({ user }) {
   const [isBusy, setBusy] = useState(true);
   const load = useCallback(async () => setState(await answerOf(await fetch('/api/state'))), []);
 
-  /** Shows what went wrong, whatever the user did. */
+  /** Shows errors of any action. */
   const act = useCallback(async (work) => {
     setBusy(true);
     setNote(null);

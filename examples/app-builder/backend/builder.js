@@ -1,6 +1,6 @@
 /**
- * What a user does, as calls of the service. Each is named by a key of the browser's: a repeated click or a retry after
- * a lost answer has no second effect.
+ * What a user does, as calls to the service. Each has a key from the browser: a repeated click or a retry after a lost
+ * answer has no second effect.
  */
 import { join } from 'node:path';
 import { push } from '@headrace/client/node';
@@ -13,7 +13,7 @@ export function createBuilder({ headrace, db, template = join(process.cwd(), 'te
   async function appOf(user) {
     const known = (await headrace.apps.list({ externalId: user })).items[0];
     if (known?.headSourceId) return known;
-    // Two first visits at once send the same write: it has one effect.
+    // Two concurrent first visits send the same write: it has one effect.
     const { id } = known ?? (await headrace.apps.create({ name: `${user}'s app`, externalId: user }, { idempotencyKey: `app-of-${user}` }));
     await push(headrace, id, template);
     return headrace.apps.get(id);
@@ -61,7 +61,7 @@ export function createBuilder({ headrace, db, template = join(process.cwd(), 'te
       return open ?? headrace.previews.create(app.id, threadId, PREVIEW, { idempotencyKey: `${key}.preview` }).done();
     },
 
-    /** An earlier version again: a draft with its files, applied. */
+    /** Restores an earlier version: applies a draft with its files. */
     async undo(user, { sourceId }, key) {
       const app = await appOf(user);
       const { thread } = await headrace.threads.create(app.id, { title: 'Undo' }, { idempotencyKey: `${key}.thread` });

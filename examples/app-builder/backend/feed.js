@@ -1,6 +1,6 @@
 /**
- * What the service has, in the application's own database. Each event is stored in one transaction with the cursor
- * behind it: whenever the process dies, it goes on with the next event, and none is missed or counted twice.
+ * The service's state in the application's own database. Each event is stored in one transaction with the cursor after
+ * it: whenever the process dies, it continues with the next event, and none is missed or counted twice.
  */
 const TYPES = ['platform.app.created', 'platform.app.deleted', 'platform.head.updated', 'run.completed', 'run.failed', 'platform.apply.applied', 'platform.build.ready', 'platform.build.failed'];
 

@@ -1,4 +1,4 @@
-/** The routes below `/api`, from Request to Response: Next, a test or another server may call it. */
+/** The routes below `/api`, from Request to Response: Next, a test or another server can call it. */
 import { HeadraceError } from '@headrace/client';
 
 /** The fields of each action's body. */
@@ -23,7 +23,7 @@ export const createHandler = (builder, userOf) => async (request) => {
 };
 
 async function inputOf(request, names) {
-  // A page of another site must not act with this user's cookie.
+  // A page on another site must not act with this user's cookie.
   if (!['same-origin', 'none', null].includes(request.headers.get('sec-fetch-site'))) throw refusal(403, 'forbidden', 'This request comes from another site.');
   const key = request.headers.get('idempotency-key') ?? '';
   if (!/^[\w-]{16,64}$/.test(key)) throw refusal(400, 'invalid_request', 'Send an Idempotency-Key of 16 to 64 letters and digits.');
@@ -35,7 +35,7 @@ async function inputOf(request, names) {
   return [body, key];
 }
 
-/** One JSON document a line, as the items come; a browser that leaves ends them. */
+/** One JSON document per line, as the items arrive; ends when the browser disconnects. */
 function lines(items) {
   const encoder = new TextEncoder();
   const encoded = async function* () {
@@ -44,7 +44,7 @@ function lines(items) {
   return new Response(ReadableStream.from(encoded()), { headers: { 'content-type': 'application/x-ndjson', 'cache-control': 'no-store' } });
 }
 
-/** Refusals of the service reach the user, except those that only concern this server's own key. */
+/** Passes refusals of the service to the user, except those that only concern this server's own key. */
 function refused(error) {
   if (error instanceof HeadraceError && error.status !== 401 && error.status !== 403)
     return Response.json({ code: error.code, message: error.message, fields: error.fields }, { status: error.status || 503 });

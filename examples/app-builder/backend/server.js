@@ -1,4 +1,4 @@
-/** The parts put together, once per process. The service's key is here and nowhere else. */
+/** Wires the parts together, once per process. The service's key is only here. */
 import { createClient } from '@headrace/client';
 import { createBuilder } from './builder.js';
 import { openDatabase } from './database.js';
@@ -15,8 +15,8 @@ async function start() {
   return createHandler(createBuilder({ headrace, db }), userOf);
 }
 
-/** A sign-in for a demonstration: put your own session here. */
+/** A sign-in for demonstration: put your own session here. */
 const userOf = (request) => /(?:^|;\s*)user=([a-z0-9-]{1,40})(?:;|$)/.exec(request.headers.get('cookie') ?? '')?.[1] ?? null;
 
-/** Next bundles pages and routes apart: one backend for all of them. */
+/** Next bundles pages and routes separately: they share one backend. */
 export const backend = () => (globalThis.headraceBackend ??= start());

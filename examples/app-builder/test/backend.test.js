@@ -9,7 +9,7 @@ import { createHandler } from '../backend/handler.js';
 
 const write = (path, text) => `\`\`\`file ${path}\n${text}\n\`\`\`\n`;
 
-// One for all: it takes seconds to start.
+// One for all tests: it takes seconds to start.
 const db = await openDatabase();
 after(() => db.close());
 
@@ -112,7 +112,7 @@ test('each event is stored once, whenever the process dies', async () => {
   await first;
   for (const name of ['a', 'b', 'c']) await headrace.apps.create({ name });
 
-  // Dies at each event twice: in the middle of its transaction, and right behind the commit.
+  // Dies twice at each event: in the middle of its transaction, and right after the commit.
   let transactions = 0;
   const dying = {
     query: (...args) => db.query(...args),
@@ -128,7 +128,7 @@ test('each event is stored once, whenever the process dies', async () => {
   for (let i = 0; i < 6; i++) await assert.rejects(followFeed({ headrace, db: dying }), /killed/);
   assert.deepEqual([await count('apps'), await count('activity')], [4, 3]);
 
-  // A position that has expired: all is read again.
+  // An expired cursor: everything is read again.
   service.expireCursors();
   await headrace.apps.create({ name: 'd' });
   const stop = new AbortController();

@@ -1,4 +1,4 @@
-/** The whole way, with Next, a real service and the agent `scripted`: HEADRACE_URL and HEADRACE_KEY say which service. */
+/** The whole flow, with Next, a real service and the agent `scripted`; HEADRACE_URL and HEADRACE_KEY name the service. */
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { mkdtemp, rm } from 'node:fs/promises';
@@ -53,7 +53,7 @@ const ok = async (...args) => {
   return JSON.parse(text);
 };
 
-/** As a browser does it, whose names below `localhost` are this machine. */
+/** As in a browser, names below `localhost` resolve to this machine. */
 const visit = (url) => new Promise((resolve, reject) => {
   const { hostname, port, pathname } = new URL(url);
   request({ host: '127.0.0.1', port, path: pathname, headers: { host: `${hostname}:${port}` } }, (response) => {

@@ -1,4 +1,4 @@
-/** The component in a document, as a person uses it. */
+/** The component in a document, as a user operates it. */
 import assert from 'node:assert/strict';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { join } from 'node:path';

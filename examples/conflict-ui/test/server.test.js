@@ -1,4 +1,4 @@
-/** The demonstration as a person starts it; with a real service where HEADRACE_URL and HEADRACE_KEY name one. */
+/** The demonstration, as a user starts it; with a real service if HEADRACE_URL and HEADRACE_KEY are set. */
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { join } from 'node:path';

@@ -1,4 +1,4 @@
-/** A sign-in for a demonstration: put your own in its place. */
+/** A sign-in for demonstration: replace it with your own. */
 export async function POST(request) {
   const user = String((await request.formData()).get('user') ?? '').trim().toLowerCase();
   const headers = { location: '/' };

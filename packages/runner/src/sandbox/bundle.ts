@@ -45,7 +45,7 @@ export async function bundle(programs: Record<string, string>): Promise<Map<stri
 
 /**
  * Programs for this Node, each with all its imports in one file. esbuild runs as its own process and is
- * loaded only here: where the programs are in the store, it never starts.
+ * loaded only here: if the programs are in the store, it never starts.
  */
 export async function runEsbuild(options: BuildOptions): Promise<OutputFile[]> {
   const { build, stop } = await import('esbuild');

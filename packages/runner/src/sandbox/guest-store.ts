@@ -73,7 +73,7 @@ export class GuestStore {
   }
 
   keep(name: string, text: string): void {
-    // Without the flush, a power cut can leave an empty file under the whole one's name.
+    // Without the flush, a power cut can leave an empty file under the final name.
     this.#place(name, (part) => writeFileSync(part, text, { flush: true }));
   }
 
