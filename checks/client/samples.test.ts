@@ -26,11 +26,11 @@ afterAll(async () => {
 interface Samples {
   commands: string;
   program: string;
-  /** The blocks of text, each behind the block that prints it. */
+  /** The blocks of text, each after the block that prints it. */
   output: string;
 }
 
-/** Throws for code that would not be run. */
+/** Throws for code that would not run. */
 function samplesOf(document: string): Samples {
   const blocks = [...readFileSync(join(ROOT, document), 'utf8').matchAll(/^```(.+)\n([\s\S]*?)^```$/gm)];
   const idle = blocks.find(([, info]) => /^(?:js|ts)\b/.test(info!) && info !== 'js test');

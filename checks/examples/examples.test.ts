@@ -57,7 +57,7 @@ async function conflict(): Promise<{ appId: string; threadId: string }> {
   return { appId, threadId: mine.threadId };
 }
 
-test("conflict-ui: a text of one's own is applied, and a repetition changes nothing", async () => {
+test("conflict-ui: the user's own text is applied, and a repetition changes nothing", async () => {
   const { readConflicts, applyDecisions } = await load('conflict-ui/conflicts.js');
   const { partsOf, textOf } = await load('conflict-ui/parts.js');
   const place = await conflict();

@@ -119,7 +119,7 @@ test('a view loads again when its key reads another app, and then has the events
   expect(names).toEqual([first, second]);
 });
 
-test('a view with a cursor that has expired loads, and goes on', async () => {
+test('a view with an expired cursor loads again and continues', async () => {
   const own = await startTestServer({ HEADRACE_EVENT_RETENTION_SECONDS: '2', HEADRACE_ROLES: 'api' });
   try {
     const client = createClient({ baseUrl: own.base, key: own.key });

@@ -30,7 +30,7 @@ export interface Pair {
 /** What a plain body still needs to be looked at in full. */
 const BODIES: Record<string, (given: JsonObject) => Record<string, Json | undefined>> = {
   'edits.createEdit': () => ({ changes: CHANGES }),
-  // One of two forms: the pair has to agree on it.
+  // One of two forms: both requests of the pair must use the same one.
   'sources.importSource': ({ baseSourceId }) =>
     baseSourceId === undefined
       ? { files: [], baseSourceId: undefined, changes: undefined }

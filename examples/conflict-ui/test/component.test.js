@@ -63,7 +63,7 @@ test('nothing can be applied before all is decided; decisions are by file, by pl
   assert.deepEqual(sent, [[{ path: 'a.txt', content: 'same\nhead\ndraft\n' }, { path: 'logo.png', take: 'draft' }]]);
 });
 
-test("a text of one's own counts once no marker is left in it", async () => {
+test("the user's own text counts once no marker is left in it", async () => {
   const { click, find, button, place } = await show([text('a.txt', 'head\n', 'draft\n')]);
   await click(find('button', 'Write it myself'));
   assert.match(place.textContent, /There are still markers/);

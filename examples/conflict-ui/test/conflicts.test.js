@@ -38,7 +38,7 @@ for (const isReal of [false, true]) {
   const skip = isReal && !HEADRACE_KEY && 'set HEADRACE_URL and HEADRACE_KEY';
   const where = isReal ? 'with a real service' : 'with the test service';
 
-  test(`one file of a side, the other with a text of one's own, ${where}`, { skip }, async () => {
+  test(`one file from one side, the other with the user's own text, ${where}`, { skip }, async () => {
     const { read, decide, textAt } = await bench({ isReal });
     const found = await read();
     assert.deepEqual(found.files.map(({ path }) => path), ['a.txt', 'b.txt']);

@@ -31,7 +31,7 @@ const filesOf = (folder: string): string[][] =>
     .filter((file) => /^(?!.*\.(?:test|fixture)\.ts$).*\.ts$/.test(file))
     .map((file) => readFileSync(join(SOURCES, folder, file), 'utf8').split('\n'));
 
-/** The first line that ends the declaration: outside of all brackets, but for the one that opens a body. */
+/** The first line that ends the declaration: outside all brackets, except the one that opens a body. */
 function lastLine(kind: string, lines: readonly string[]): number {
   if (kind === 'interface') return lines.indexOf('}');
   const end = kind === 'type' ? /;$/ : /(?:=>|\{)$/;

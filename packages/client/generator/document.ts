@@ -107,7 +107,7 @@ function operationOf(document: OpenApi, operation: DocumentOperation, at: string
   };
 }
 
-/** The last paragraph of a description says it. */
+/** The permission, from the last paragraph of a description. */
 function permissionOf({ operationId, description = '' }: DocumentOperation): string {
   const permission = /(?:^|\n)(?:Permission: (.*)|Needs (?:a )?((?:no|browser) .*))\.$/.exec(description);
   if (!permission) throw new Error(`The description of ${operationId} does not end with its permission.`);

@@ -55,7 +55,7 @@ export const tableOf = (methods: readonly Method[]): string =>
         isOrText(operation) && 't',
       ];
       return [
-        // The resource where it is another: the repetitions would be a hundredth of the client's size.
+        // The resource only if it differs: repeating it would be a hundredth of the client's size.
         `${resource === methods[index - 1]?.resource ? '' : resource}.${name}`,
         method,
         shortPath(operation.path),
@@ -188,11 +188,11 @@ const withoutOperationId = (schema: Schema): Schema =>
     ? { ...schema, required: schema.required.filter((name) => name !== 'clientOperationId') }
     : schema;
 
-/** Whether a project or a thread has the method by the Direct API. */
+/** Whether a project or a thread has the method on the Direct API. */
 export const isBoundDirectly = ({ operation, hasDirectForm }: Method): boolean =>
   isOfProject(operation.path, hasDirectForm) || isOfThread(operation.path, hasDirectForm);
 
-/** A call for people: the names of its parameters and of its own options, and what it returns. */
+/** A readable call: the names of its parameters and of its own options, and what it returns. */
 export function callOf(operation: Operation): { parameters: string; returns: string } {
   const body = bodyOf(operation);
   const options = operation.query
@@ -217,7 +217,7 @@ function returnedBy(operation: Operation): string {
   return done ? `${shown}, done: \`${done}\`` : answer === 'void' ? '' : shown;
 }
 
-/** An object that has no name, by the names of its members. */
+/** An unnamed object, as the names of its members. */
 function membersOf({ answer }: Operation): string {
   const { properties = {}, required = [] } = 'schema' in answer ? answer.schema : {};
   const names = Object.keys(properties).filter((name) => name !== 'ok');

@@ -28,7 +28,7 @@ interface Section {
   declared: Readonly<Record<string, string>>;
 }
 
-/** What the sections below the tables show, as it is declared. */
+/** The declarations in the sections below the tables. */
 const SECTIONS: readonly Section[] = [
   {
     title: 'The client and its options',

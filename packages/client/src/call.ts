@@ -86,9 +86,9 @@ export interface Work<T, D> {
 
 /** How long the service holds a read: less than the 30 s that it allows, and than the usual limits of proxies. */
 const WAIT_SECONDS = 25;
-/** Between reads that the service does not hold. */
+/** The pause between reads that the service does not hold. */
 const PAUSE_MS = 250;
-/** How much later than its seconds the service may answer. */
+/** How much later than `waitSeconds` the service may answer. */
 const GRACE_MS = 10_000;
 
 export class WorkCall<T, D> extends Call<T> {
@@ -123,7 +123,7 @@ export class WorkCall<T, D> extends Call<T> {
     return work;
   }
 
-  /** The answer, unless the time or the signal ends the wait for it; the call itself goes on. */
+  /** The answer, unless the timeout or the signal ends the wait for it; the call itself continues. */
   async #within(timeoutMs: number, signal: AbortSignal | undefined): Promise<T> {
     signal?.throwIfAborted();
     const limit = limitOf(timeoutMs, signal);

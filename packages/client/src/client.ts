@@ -51,10 +51,10 @@ export interface Client extends Resources {
   /** Calls for one thread, on the Direct API. */
   thread(threadId: string): ThreadHandle;
   /**
-   * Runs `work` with a client that derives the key of each write from `key`, its method and how often that was called:
+   * Runs `work` with a client that derives the key of each write from `key`, the method, and the count of its calls:
    * `key:apps.create`, then `key:apps.create:2`. `work` may run again, even in another process, and each of its writes
-   * still has one effect. The calls of one method must be the same, in the same order; concurrent ones each need their
-   * own `idempotencyKey`.
+   * still has one effect. The calls of each method must be the same, in the same order; concurrent calls each need
+   * their own `idempotencyKey`.
    */
   operation<T>(key: string, work: (client: Client) => Promise<T>): Promise<T>;
 }

@@ -23,7 +23,7 @@ describe('a call', () => {
     expect(server.seen[3]!.headers['idempotency-key']).not.toBe(server.seen[0]!.headers['idempotency-key']);
   });
 
-  test('whose connection is lost is made again, also when it is lost amid the answer', async () => {
+  test('whose connection is lost is made again, also when it is lost during the answer', async () => {
     await using server = await loopback((response, _, number) => {
       if (number === 1) response.destroy();
       else if (number === 2)
@@ -34,7 +34,7 @@ describe('a call', () => {
     expect(new Set(server.seen.map((s) => s.headers['idempotency-key'])).size).toBe(1);
   });
 
-  test('that is still under way is asked for again', async () => {
+  test('that is still in progress is asked for again', async () => {
     await using server = await loopback((response, _, number) =>
       sendJson(
         response,
@@ -316,7 +316,7 @@ describe('a waiter', () => {
     expect(sent).toHaveLength(10);
   });
 
-  test('reads in peace where nothing holds its reads', async () => {
+  test('pauses between reads if the service does not hold them', async () => {
     const { client, sent } = answering(() => run('running'));
     const call = client.runs.get('prj_1', 'thr_1', 'run_1');
     expect(await failure(call.done({ timeoutMs: 400 }))).toBeInstanceOf(WaitTimeoutError);

@@ -68,7 +68,7 @@ let hasWarned = false;
 /** Throws TypeError for options that cannot work. */
 export function createHttp(options: ClientOptions): Http {
   const base = baseOf(options);
-  // Checked here: what `fetch` says of a header that cannot be sent has the header in it.
+  // Checked here: the error of `fetch` for an invalid header contains the header.
   const credential = headersOf(credentialOf(options, base));
   const send = options.fetch ?? ((input, init) => fetch(input, init));
   const { headers = {}, session = false } = options;
@@ -153,23 +153,23 @@ async function attempts<T>(service: Service, request: Request, read: Read<T> | n
   }
 }
 
-/** Whether an attempt may have done the write. A refusal and a redirect mean that it has not, whoever sends them. */
+/** Whether an attempt may have done the write. A refusal or a redirect means that it has not, whatever sends it. */
 const mayHaveHappened = ({ status, code }: HeadraceError): boolean =>
   code === 'network_error' || (code === 'invalid_response' && (status < 300 || status >= 500));
 
 interface Attempt<T> {
   deadline: number;
   read: Read<T> | null;
-  /** Without the body that each attempt opens. */
+  /** Without the body, which each attempt opens. */
   init: RequestInit;
 }
 
-/** The most that timers can wait; beyond it they end at once. */
+/** The longest delay of a timer; timers with a longer one fire immediately. */
 const LONGEST_TIMER_MS = 2 ** 31 - 1;
 
 /**
- * Ends with the caller's signal, or after the time; `end` frees both. AbortSignal.any would keep something for each
- * call that was, as long as the caller's signal lives.
+ * Ends with the caller's signal, or after the timeout; `end` frees both. AbortSignal.any would keep something for
+ * each past call, as long as the caller's signal lives.
  */
 export function limitOf(milliseconds: number, signal?: AbortSignal): { signal: AbortSignal; end(): void } {
   const limit = new AbortController();
@@ -196,9 +196,9 @@ async function attempt<T>(
   const body = bodyOf(request);
   const leftMs = Math.max(1, Math.min(attemptTimeoutMs, deadline - Date.now()));
   const limit = limitOf(leftMs, signal);
-  // What is read after the attempt ends with the caller's signal too.
+  // Reads after the attempt also end with the caller's signal.
   const both = signal && !read ? AbortSignal.any([signal, limit.signal]) : limit.signal;
-  // Called without `this`: a browser's fetch accepts no other than its window.
+  // Called without `this`: a browser's fetch accepts only its window.
   const { send } = service;
   try {
     const url = service.base + request.path + queryOf(request.query);
@@ -220,8 +220,8 @@ async function attempt<T>(
 }
 
 /**
- * What all attempts send, made once: the caller may change its body meanwhile, and a body that cannot be sent fails
- * before the first attempt. Throws TypeError.
+ * What all attempts send, made once: the caller may change its body meanwhile, and an invalid body fails before the
+ * first attempt. Throws TypeError.
  */
 function initOf(service: Service, { method, body, contentType, headers, key }: Request): RequestInit {
   const type = contentType ?? 'application/json';
@@ -242,7 +242,7 @@ function initOf(service: Service, { method, body, contentType, headers, key }: R
   };
 }
 
-/** Later ones win, however their names are written. */
+/** Later headers win, whatever the case of their names. */
 function headersOf(...given: (Record<string, string> | false | undefined)[]): Record<string, string> {
   const headers = new Headers();
   for (const [name, value] of given.flatMap((some) => Object.entries(some || {})))
@@ -346,7 +346,7 @@ export const jsonWith =
       answer = JSON.parse(text) as never;
       if (members.every((name) => answer[name] !== undefined)) return answer;
     } catch {
-      // As what is JSON, but not of the service.
+      // The same as for JSON that is not from the service.
     }
     throw invalidResponse(response.status, text);
   };

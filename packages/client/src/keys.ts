@@ -10,8 +10,8 @@ export function newKey(): string {
 }
 
 /**
- * `first:apps.create`, `first:apps.create:2`, …: the same writes have the same keys, also when a repetition leaves out
- * writes by other methods.
+ * `first:apps.create`, `first:apps.create:2`, …: the same writes have the same keys, even if a repetition omits writes
+ * by other methods.
  */
 export function keysFrom(first: string): (method: string) => string {
   const counts = new Map<string, number>();

@@ -28,7 +28,7 @@ interface Row {
   hasOperationId: boolean;
 }
 
-/** Of the row, and of the rows after it that name none. */
+/** The resource of this row, and of the following rows that name none. */
 let resource = '';
 const ROWS: readonly Row[] = TABLE.trim()
   .split('\n')
@@ -133,7 +133,7 @@ function callOf(http: Http, row: Row, template: string, args: readonly unknown[]
   return answerOf(http, row, request);
 }
 
-/** Without a key, an attempt whose answer is lost may have had its effect. The previews only read. */
+/** Without a key, an attempt with a lost answer may have had its effect. The previews only read. */
 const isOnce = ({ resource, method, takesKey }: Row): boolean =>
   method !== 'GET' && !takesKey && resource !== 'applies';
 

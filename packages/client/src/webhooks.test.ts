@@ -96,7 +96,7 @@ test('the time may differ by the tolerance, to the second', async () => {
   expect(await verifyWebhook(OURS, current, BODY)).toEqual(EVENT);
 });
 
-test('what is no delivery has its own reason', async () => {
+test('each kind of invalid delivery has its own reason', async () => {
   for (const name of ['webhook-id', 'webhook-timestamp', 'webhook-signature'])
     expect(await fault(OURS, { ...signed(), [name]: undefined }, BODY, NOW)).toBe('missing_header');
   expect(await fault(OURS, {}, BODY, NOW)).toBe('missing_header');
@@ -113,7 +113,7 @@ test('a secret that is none is a mistake of the receiver', async () => {
     await expect(verifyWebhook(secret, signed(), BODY, NOW)).rejects.toThrow(TypeError);
 });
 
-test('a tolerance that is no number is refused: nothing would be too old', async () => {
+test('a tolerance that is not a number is refused: nothing would be too old', async () => {
   for (const options of [{ toleranceSeconds: Number.NaN }, { toleranceSeconds: -1 }, { now: new Date('x') }])
     await expect(verifyWebhook(OURS, signed(), BODY, { ...NOW, ...options })).rejects.toThrow(TypeError);
 });

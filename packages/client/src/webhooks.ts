@@ -47,7 +47,7 @@ export class WebhookError extends Error {
 
 const TOLERANCE_SECONDS = 300;
 const SIGNATURE_BYTES = 32;
-/** More than a rotation has secrets: each costs a hash of the body, and anybody can send them. */
+/** More than a rotation needs: each signature costs a hash of the body, and anyone can send signatures. */
 const MOST_SIGNATURES = 10;
 
 /**

@@ -70,7 +70,7 @@ export function workOf(
     ...kind,
     read: async (work, waitSeconds, options) => {
       const path = kind.path(work as never, start);
-      // The work goes on while the service cannot be reached: only the time of the wait ends the attempts.
+      // The work continues while the service cannot be reached: only the timeout of the wait ends the attempts.
       const request = { method: 'GET', path, query: { waitSeconds }, attempts: Infinity, ...options };
       const { data } = await http.send(request, jsonWith<Record<string, unknown>>(member));
       return data[member];

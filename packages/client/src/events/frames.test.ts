@@ -39,13 +39,13 @@ test.each([
   expect(framesOf(...Array.from(bytes, (_byte, i) => bytes.subarray(i, i + 1)))).toEqual(FRAMES);
 });
 
-test('a frame is complete at its empty line, also where a CR ends the chunk', () => {
+test('a frame is complete at its empty line, even if a CR ends the chunk', () => {
   const parser = new FrameParser();
   expect(parser.push(bytesOf('data: a\r\n\r'))).toEqual([{ type: 'message', data: 'a', id: '' }]);
   expect(parser.push(bytesOf('\ndata: b\n\n'))).toEqual([{ type: 'message', data: 'b', id: '' }]);
 });
 
-test('what is not finished at the end is no frame', () => {
+test('unfinished data at the end is not a frame', () => {
   expect(parsed('data: a\n\ndata: b\n')).toHaveLength(1);
   expect(parsed('data: a\n\ndata: b')).toHaveLength(1);
 });

@@ -42,7 +42,7 @@ describe('a lost connection', () => {
     expect([first!.headers['last-event-id'], second!.headers['last-event-id']]).toEqual(['c0', 'c2']);
   });
 
-  test('resumes behind a heartbeat too, but not behind a draft', async () => {
+  test('also resumes after a heartbeat, but not after a draft', async () => {
     await using server = await loopback((response, _, number) => {
       if (number > 1) return sendFrames(response, eventFrame(10));
       sendFrames(response, frame('heartbeat', { cursor: 'c9' }, 'c9'), draftFrame('msg_1', 1));
@@ -217,7 +217,7 @@ describe('an end', () => {
   });
 });
 
-test('a slow consumer stops the reader; cut for it, the stream goes on where the consumer is', async () => {
+test('a slow consumer stops the reader; if cut for it, the stream continues where the consumer is', async () => {
   const COUNT = 1_500;
   const padding = 'x'.repeat(10_000);
   let congested: ServerResponse | null = null;

@@ -43,7 +43,7 @@ test('a view reads the head before its snapshot, applies each event once, and sa
   ]);
 });
 
-test('a view with a stored cursor goes on from it, without a snapshot', async () => {
+test('a view with a stored cursor continues from it, without a snapshot', async () => {
   const steps: string[] = [];
   await using server = await loopback((response) => sendFrames(response, LAST));
   await server.client.events.view({ appId: 'prj_1' }, { ...store(steps), cursor: 'c5' });
@@ -102,7 +102,7 @@ test.each(['load', 'apply', 'save'] as const)(
   },
 );
 
-test('a view whose process dies at any step has applied each event once', async () => {
+test('a view applies each event once even if its process dies at any step', async () => {
   const COUNT = 40;
   await using server = await loopback((response, { url, headers }) => {
     if (url.includes('/head')) return sendJson(response, 200, { ok: true, cursor: 'c0' });

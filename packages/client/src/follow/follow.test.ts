@@ -107,7 +107,7 @@ test('a run is followed from its beginning to its end, each change once', async 
   ]);
 });
 
-test('a draft of which no message comes is removed', async () => {
+test('a draft that ends without a message is removed', async () => {
   const thread = new FakeThread();
   const runId = thread.send('one');
   await using server = await thread.serve();
@@ -212,7 +212,7 @@ describe('from', () => {
     ]);
   });
 
-  test('now shows what is under way only', async () => {
+  test('now shows only what is in progress', async () => {
     const thread = new FakeThread();
     whole(thread, 'one');
     const run = runOf(thread, 'two');
@@ -225,7 +225,7 @@ describe('from', () => {
   });
 });
 
-test('keepOpen goes on over several runs, until the thread is deleted', async () => {
+test('keepOpen continues over several runs, until the thread is deleted', async () => {
   const thread = new FakeThread();
   await using server = await thread.serve();
   const seen: string[] = [];

@@ -118,7 +118,7 @@ class Follower {
 
   /** Everything that was not shown yet. */
   async *#catchUp(): AsyncGenerator<FollowItem> {
-    // Before all else: where it has nothing to do, all of it is read after that.
+    // Read this first: if the thread has nothing to do, everything else is read after that.
     const thread = await this.#reads.thread();
     this.isIdle = hasNothingToDo(thread.status);
     const range = { afterSequence: this.#lastSequence, endedSince: this.#endedSince };

@@ -169,7 +169,7 @@ test('changed files are never replaced without force, which replaces files and l
   expect(readFileSync(join(target, 'a.txt'), 'utf8')).toBe('a');
 });
 
-test('what the folder was given earlier is replaced, or deleted, unless somebody has changed it', async () => {
+test('files from an earlier write are replaced or deleted, unless they have changed', async () => {
   const before = { 'a.txt': 'a1', 'b.txt': 'b1', 'old/c.txt': 'c1', 'old/d.txt': 'd1', 'gone/x': 'x' };
   write({ ...before, 'old/d.txt': 'mine', 'b.txt': 'b2' });
   const archive = await archiveOf({ 'a.txt': 'a2', 'b.txt': 'b2' });
@@ -186,7 +186,7 @@ test('what the folder was given earlier is replaced, or deleted, unless somebody
   ).rejects.toThrow('different content at "a.txt"');
 });
 
-test('a check that fails, and a signal, leave nothing behind', async () => {
+test('a failed check or an abort leaves nothing in the folder', async () => {
   const archive = await archiveOf({ a: 'a' });
   const failing = extractChecked(archive, target, {
     limits: LIMITS,
@@ -217,7 +217,7 @@ const EXTRACT = `
   await extract(archive(), target).catch((error) => console.log(error.code));`;
 const inProcess = (file: string) => ['--input-type=module', '-e', EXTRACT, import.meta.dirname, file, target];
 
-/** Looks at a path until it is stopped, and sends whether the file was ever missing. */
+/** Watches a path until it is stopped, and reports whether the file was ever missing. */
 const WATCH = `
   const { parentPort, workerData: { file, stop } } = require('node:worker_threads');
   const { existsSync } = require('node:fs');
@@ -239,7 +239,7 @@ test('a file that is replaced by force is there at every moment', async () => {
   expect(await isMissed).toEqual([false]);
 });
 
-test('a disk that takes no more leaves the folder as it was', async () => {
+test('a full disk leaves the folder as it was', async () => {
   write({ 'a.txt': 'mine' });
   const file = join(base, 'archive');
   writeFileSync(file, await archiveOf({ 'b.txt': 'b', 'big.txt': 'x'.repeat(100_000) }));

@@ -57,7 +57,7 @@ test.each<[name: string, patterns: string]>([
   expect(await taken()).toEqual(sorted(byGit(folder)));
 });
 
-test('generated trees and patterns at every level, as git has it', async () => {
+test('generated trees and patterns at every level, as git matches them', async () => {
   const name = fc.constantFrom('a', 'b', 'ab', 'a.b', 'é', 'Z', '-', ' a');
   const path = fc.array(name, { minLength: 1, maxLength: 4 }).map((parts) => parts.join('/'));
   const piece = fc.constantFrom(

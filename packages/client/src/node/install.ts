@@ -55,7 +55,7 @@ export async function installFiles(
   const kept = force ? [...inTheWay] : [...inTheWay, ...lost];
   if (kept.length > 0) throw new ChangedFilesError(kept);
   const replaced = new Set(toWrite);
-  // What lies above a file; at the path of a file, renaming replaces it, so that it is never missing.
+  // Only what is above a file: at the path of a file, renaming replaces it, so the file is never missing.
   for (const path of lost) if (!replaced.has(path)) rmSync(join(target, path));
   for (const path of toWrite) {
     mkdirSync(dirname(join(target, path)), { recursive: true });

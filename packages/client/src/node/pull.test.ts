@@ -73,7 +73,7 @@ test.each([
   expect(readdirSync(base)).toEqual([]);
 });
 
-test('an artifact with other bytes than the manifest names is refused', async () => {
+test('an artifact that does not match the bytes in the manifest is refused', async () => {
   await using service = await serviceWith(await packed(), '0'.repeat(64));
   const pulling = pullArtifact(service.client, 'prj_1', 'bld_1', { folder: join(base, 'site') });
   await expect(pulling).rejects.toThrow('its SHA-256 differs');

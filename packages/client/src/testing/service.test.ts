@@ -57,7 +57,7 @@ test('ids and, with a clock of its own, all answers are the same in each run', a
   expect(await run()).toEqual(await run());
 });
 
-test('a write whose answer is lost happens once, under one key', async () => {
+test('a write with a lost answer happens once, with one key', async () => {
   const { service, headrace } = bench();
   service.failNext('apps.create', { code: 'network', when: 'after', times: 2 });
   const app = await headrace.apps.create({ name: 'Shop' });
@@ -84,7 +84,7 @@ test('a delayed answer can be aborted', async () => {
   expect(await codeOf(headrace.apps.list({ timeoutMs: 20 }))).toBe('network_error');
 });
 
-test('held work keeps a thread busy until it goes on, or is stopped', async () => {
+test('held work keeps a thread busy until it continues or is stopped', async () => {
   const { service, headrace, appId } = await shop();
   service.pause();
   const { thread, run } = await headrace.threads.create(appId, { message: { content: sh('echo a') } });
@@ -149,7 +149,7 @@ test('a head that another draft moved makes a conflict, which a decision resolve
   });
 });
 
-test('a stream goes on behind a cut, and is reset when its cursor has expired', async () => {
+test('a stream continues after a cut, and is reset when its cursor has expired', async () => {
   const { service, headrace, appId } = await shop();
   const cursor = await headrace.events.head({ appId });
   await headrace.apps.update(appId, { name: 'One' });
@@ -175,7 +175,7 @@ test('what it does not have is refused clearly, not invented', async () => {
   await expect(headrace.apps.list({ query: 'x' })).rejects.toThrow('query parameter query of apps.list');
 });
 
-test('SHA-256 is as the standard has it', () => {
+test('SHA-256 matches the standard', () => {
   for (const length of [0, 1, 55, 56, 63, 64, 65, 1000, 70_000]) {
     const bytes = Uint8Array.from({ length }, (_, i) => (i * 31) % 256);
     expect(sha256(bytes)).toBe(createHash('sha256').update(bytes).digest('hex'));

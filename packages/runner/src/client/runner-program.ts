@@ -39,8 +39,8 @@ function runnerKey(): string {
 }
 
 /**
- * What the runner finds by its own address, such as its threads and esbuild, stays where it is: so the file
- * may lie anywhere.
+ * What the runner finds by its own path, such as its threads and esbuild, stays where it is, so the file may be
+ * anywhere.
  */
 const inPlace: Plugin = {
   name: 'in place',

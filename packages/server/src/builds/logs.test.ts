@@ -47,7 +47,7 @@ describe.skipIf(!status?.ok)('the log', () => {
     );
   });
 
-  test('is read from an offset on, as JSON and as text; behind its end there is nothing', async () => {
+  test('is read from an offset on, as JSON and as text; after its end there is nothing', async () => {
     const bench = await newBench(server);
     const { id } = await bench.submit('echo "first ä€😀"; echo second; mkdir dist');
     await bench.ended(id);
@@ -119,7 +119,7 @@ describe.skipIf(!status?.ok)('the log', () => {
     expect(await runCommands(commands!, env)).toBe('one ä\ntwo\n');
   });
 
-  test('a wait is over in its time where nothing is printed', async () => {
+  test('a wait ends in time if nothing is printed', async () => {
     const bench = await newBench(server);
     const { id } = await bench.submit('sleep 20; mkdir dist');
     await bench.started(id);

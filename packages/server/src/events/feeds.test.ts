@@ -141,7 +141,7 @@ describe('200: pages backwards', () => {
     ).toEqual([types]);
   });
 
-  test('a page that is read again is the same, whatever was published since; nothing is behind the oldest event', async () => {
+  test('a page that is read again is the same, whatever was published since; nothing comes after the oldest event', async () => {
     const app = await createApp();
     await rename(app);
     const feed = `${P}/apps/${app}/events`;

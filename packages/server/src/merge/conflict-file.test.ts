@@ -102,7 +102,7 @@ describe('a file in conflict', () => {
     expect((await shown([base, head, draft], 'old')).file).toMatchObject({ kind: 'rename', merged: null });
   });
 
-  test('has no text where git merges none', async () => {
+  test('has no text if git merges none', async () => {
     const zero = Buffer.from([0, 1]);
     const sides: [Literal, Literal, Literal] = [
       { gone: 'g\n', bin: zero },
@@ -171,7 +171,7 @@ describe('no file', () => {
   test.each(['c', 'same', 'unknown', 'A', 'a/b'])('at %s, which is not in conflict', async (path) => {
     expect(await shown(sides, path)).toMatchObject({ file: null, faults: [], read: [] });
   });
-  test('where a resolution takes a side, or does not fit', async () => {
+  test('if a resolution takes a side, or does not fit', async () => {
     const taken: Resolution[] = [{ path: 'a', take: 'head' }];
     expect(await shown(sides, 'a', taken)).toMatchObject({ file: null, faults: [] });
     expect((await shown(sides, 'b', taken)).file).toMatchObject({ kind: 'content' });

@@ -140,7 +140,7 @@ describe('201', () => {
     expect((await b.thread()).participantUserIds).toEqual([user.id]);
   });
 
-  test('up to ten attachments, of which answers show type and size', async () => {
+  test('up to ten attachments; answers show their types and sizes', async () => {
     const b = await newBench(s);
     const attachment = { mediaType: 'image/png', data: 'iVBORw0KGgo=' };
     const { message } = await b.send('Look.', { attachments: Array.from({ length: 10 }, () => attachment) });

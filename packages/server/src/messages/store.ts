@@ -104,7 +104,7 @@ export async function messagesToDeliver(
 }
 
 /**
- * One attachment of a message; undefined where the message has none at this place. The database reads all
+ * One attachment of a message; undefined if the message has none at this index. The database reads all
  * attachments for each place that names them: only one does, and none for an attachment that is not there.
  */
 export async function findAttachment(

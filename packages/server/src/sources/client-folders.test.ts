@@ -181,7 +181,7 @@ test('a push of 10,000 files goes as an archive, and one more file is refused be
   expect(writes).toEqual([]);
 }, 60_000);
 
-test('a connection that breaks amid an archive is tried again with the same bytes', async () => {
+test('a connection that breaks during an archive is retried with the same bytes', async () => {
   write({ 'big.txt': lines(200_000, 'line'), 'other.txt': 'x' });
   let attempts = 0;
   const flaky = clientWith(async (url, init) => {
@@ -211,7 +211,7 @@ test('a file that changes while it is sent ends the push, and nothing is stored'
   expect((await client.sources.list(appId)).items).toEqual([]);
 });
 
-test('two first pushes at once both succeed; one of them is the head', async () => {
+test('two concurrent first pushes both succeed; one of them is the head', async () => {
   write({ 'a.txt': 'a' });
   const other = join(base, 'other');
   mkdirSync(other);
@@ -309,7 +309,7 @@ test('a push ends with its signal', async () => {
   expect((await client.sources.list(appId)).items).toEqual([]);
 });
 
-test('a pulled folder has the pushed files and modes, and follows the app until somebody changes it', async () => {
+test('a pulled folder has the pushed files and modes, and follows the app until it is changed locally', async () => {
   write({ 'a b.txt': 'a1', 'bin/run': '#!', 'old/gone.txt': 'g', 'c.txt': 'c1' });
   chmodSync(join(folder, 'bin/run'), 0o755);
   const first = await push(client, appId, folder);
