@@ -107,7 +107,7 @@ export class WorkCall<T, D> extends Call<T> {
     const deadline = Date.now() + timeoutMs;
     let work = this.#work.of(await this.#within(timeoutMs, signal));
     if (work === null)
-      throw new HeadraceError(0, 'invalid_request', `The call started no ${this.#work.what} that could end.`);
+      throw new HeadraceError(0, 'invalid_request', `The call started no ${this.#work.what} to wait for.`);
     while (!this.#work.isEnded(work)) {
       signal?.throwIfAborted();
       const leftMs = deadline - Date.now();

@@ -250,7 +250,7 @@ function headersOf(...given: (Record<string, string> | false | undefined)[]): Re
       headers.set(name, value);
     } catch {
       // Without the value: it may be secret.
-      throw new TypeError(`The header ${JSON.stringify(name)} has characters that no header may have.`);
+      throw new TypeError(`The header ${JSON.stringify(name)} has invalid characters.`);
     }
   return Object.fromEntries(headers);
 }

@@ -67,7 +67,7 @@ export function answerPage(call: FeedCall, name: FeedName): Promise<Reply> {
 async function answerBackwards(call: FeedCall, name: FeedName): Promise<Reply> {
   const { ctx, query } = call;
   if (query.waitSeconds !== undefined)
-    throw invalid({ path: '/query/waitSeconds', message: 'must be left out where order is desc' });
+    throw invalid({ path: '/query/waitSeconds', message: 'must be omitted if order is desc' });
   const feed = await openFeed(call, name);
   const backwards = bindingOf(feed.filter, ctx.events.generation, 'desc');
   const after = query.cursor === undefined ? null : openPosition(ctx.secretKey, backwards, query.cursor);
