@@ -206,7 +206,8 @@ export class EventLog {
 
 function feedOf(appId: string | null, query: URLSearchParams): Feed {
   const types = query.get('types')?.split(',').toSorted() ?? null;
-  if (types?.includes('')) throw invalid({ path: '/query/types', message: 'must be types, separated by commas' });
+  if (types?.includes(''))
+    throw invalid({ path: '/query/types', message: 'must be types, separated by commas' });
   return { appId, threadId: query.get('threadId'), runId: query.get('runId'), types };
 }
 
