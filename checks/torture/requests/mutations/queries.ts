@@ -7,6 +7,7 @@ import { requestOf, targetOf } from '../specimen.ts';
 import type { Specimen } from '../specimen.ts';
 import type { World } from '../world.ts';
 import type { Broken, Mutation } from './mutation.ts';
+import { SIGNED_BY_SENDER } from './paths.ts';
 
 const NO_INTEGER = [
   '',
@@ -153,7 +154,8 @@ export const QUERY_MUTATIONS: Mutation[] = [
   },
   {
     name: 'unknown query',
-    fits: () => true,
+    // A hook is refused for its body or its signature first.
+    fits: ({ base }) => !SIGNED_BY_SENDER.includes(base),
     apply: (specimen, random) => ({
       request: withText(specimen, `${random.pick(NAMES)}=1`),
       operation: specimen.operation,

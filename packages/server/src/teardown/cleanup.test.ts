@@ -300,6 +300,7 @@ const OF_A_THREAD = [
   'approvals.title',
   'drafts.content',
   'execs.command',
+  'messages.attachment_sizes',
   'messages.attachments',
   'messages.content',
   'operations.response',
