@@ -83,6 +83,10 @@ const definition = (random: Random) => ({
   pullRequest: undefined,
 });
 
+const ofAllApps: Recipe = ({ world, random }) => ({
+  query: { appId: sometimes(random, 0.3) ? world.exhibits.ids.appId : undefined },
+});
+
 export const RECIPES: Record<string, Recipe> = {
   'projects.updateApp': ({ world, random }) => ({
     ids: world.spare,
@@ -428,6 +432,10 @@ export const RECIPES: Record<string, Recipe> = {
         await world.calls.call(world.key, 'DELETE', `/api/automations/${made.automation.id}`);
     },
   }),
+  'applies.listAllAppApplies': ofAllApps,
+  'builds.listAllAppBuilds': ofAllApps,
+  'previews.listAllAppPreviews': ofAllApps,
+  'threads.listAllAppThreads': ofAllApps,
   'automations.listAutomations': ({ world, random }) => ({
     query: { projectId: sometimes(random, 0.3) ? world.exhibits.ids.projectId : undefined },
   }),

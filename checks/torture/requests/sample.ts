@@ -122,7 +122,8 @@ export function sample(schema: Schema, random: Random, richness: Richness = 'usu
 
 /** As it appears in a query. */
 export function sampleText(schema: Schema, random: Random, richness?: Richness): string {
-  const value = sample(schema, random, richness);
+  // Of a list one value: the parameter is repeated for more.
+  const value = sample(schema.type === 'array' ? schema.items! : schema, random, richness);
   return typeof value === 'string' ? value : JSON.stringify(value);
 }
 

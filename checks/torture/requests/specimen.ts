@@ -83,7 +83,10 @@ function drawQuery(
       name,
       name === 'waitSeconds' ? String(random.below(2)) : sampleText(schema, random),
     ]);
-  return { ...Object.fromEntries(drawn), ...defined(given) };
+  const query: Record<string, string> = { ...Object.fromEntries(drawn), ...defined(given) };
+  // Nothing comes before the oldest event: the document cannot say that only one of both may be given.
+  if (query['order'] === 'desc') delete query['waitSeconds'];
+  return query;
 }
 
 export const defined = <T>(members: Record<string, T | undefined>) =>

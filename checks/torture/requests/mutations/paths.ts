@@ -99,7 +99,9 @@ export const PATH_MUTATIONS: Mutation[] = [
       const { operation } = specimen;
       const name = random.pick(operation.pathParameters.filter(isAnyId));
       const source = exhibitName(operation, name);
-      const wrong = random.pick(wrongIds(ids[source]!, random));
+      const id = ids[source]!;
+      // Another number may be another pull request's.
+      const wrong = random.pick(wrongIds(id, random).filter((one) => !/^[1-9]\d*$/.test(one)));
       const path = pathOf(operation, { ...ids, [source]: MARK }).replace(MARK, wrong);
       return { request: requestOf({ ...specimen, path }), operation, status: [404, 400] };
     },

@@ -30,6 +30,9 @@ const NO_INTEGER = [
   '[]',
 ];
 const NO_BOOLEAN = ['', '1', '0', 'yes', 'TRUE', 'null', 'tru'];
+/** Not a list, whose values come one by one. */
+const isOneValue = ({ schema }: Parameter) => schema.type !== 'array';
+
 const NAMES = [
   'unknown',
   'Limit',
@@ -41,6 +44,8 @@ const NAMES = [
   '%F0%9F%99%82',
   '%00',
 ];
+const unknownTo = ({ query }: Operation) =>
+  NAMES.filter((name) => !query.some((known) => known.name === name));
 /** A head is asked for with a reader's filters as they are; of its cursor it makes no use. */
 const HEADS = /EventsHead$|\.eventsHead$/;
 /** As they go out. What they decode to, if anything, may be a value like any other. */
@@ -157,7 +162,7 @@ export const QUERY_MUTATIONS: Mutation[] = [
     // A hook is refused for its body or its signature first.
     fits: ({ base }) => !SIGNED_BY_SENDER.includes(base),
     apply: (specimen, random) => ({
-      request: withText(specimen, `${random.pick(NAMES)}=1`),
+      request: withText(specimen, `${random.pick(unknownTo(specimen.operation))}=1`),
       operation: specimen.operation,
       status: [400],
       code: ['invalid_request'],
@@ -165,9 +170,9 @@ export const QUERY_MUTATIONS: Mutation[] = [
   },
   {
     name: 'query twice',
-    fits: ({ query }) => query.length > 0,
+    fits: ({ query }) => query.some(isOneValue),
     apply: (specimen, random) => {
-      const { name, schema } = random.pick(specimen.operation.query);
+      const { name, schema } = random.pick(specimen.operation.query.filter(isOneValue));
       const value = encodeURIComponent(sampleText(schema, random));
       const { [name]: _, ...query } = specimen.query;
       return {

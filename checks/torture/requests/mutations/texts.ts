@@ -179,7 +179,8 @@ export const TEXT_MUTATIONS: Mutation[] = [
     weight: 0.5,
     fits: hasMembers,
     apply: (specimen, random) => {
-      const depth = random.pick([70, 1000, 20_000]);
+      // Public operations refuse a body of more than 16 KiB for its size.
+      const depth = random.pick(specimen.operation.isPublic ? [70, 1000] : [70, 1000, 20_000]);
       return ofNoPlace(
         withRaw(
           specimen,
