@@ -170,7 +170,8 @@ describe('again', () => {
         await lock(tx, second);
       });
     await Promise.all([run(a, b), run(b, a)]);
-    expect(attempts).toBe(3);
+    // More if the second attempt takes its first row before the one that waits for it.
+    expect(attempts).toBeGreaterThan(2);
     expect(
       (await db.selectFrom('organizations').select('name').where('id', 'in', [a, b]).execute()).map(
         (o) => o.name,

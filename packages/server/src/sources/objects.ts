@@ -18,6 +18,9 @@ import type { Tx } from '../db/transaction.ts';
 /** A stored object of a project. */
 type StoredObject = Pick<ObjectsTable, 'org_id' | 'project_id' | 'key'>;
 
+/** Rounded down: the column has milliseconds, and a time that is rounded up is not due yet. */
+const AT_ONCE = sql<Date>`date_trunc('milliseconds', now())`;
+
 /** Registers an object before it is put: the clean-up then finds what an interruption leaves. */
 export async function registerObject(db: Db, object: StoredObject): Promise<void> {
   await db.insertInto('objects').values(object).execute();
@@ -50,7 +53,7 @@ export async function commitObject(tx: Tx, key: string): Promise<boolean> {
  * before the put.
  */
 export async function discardObject(db: Db | Tx['db'], object: StoredObject): Promise<void> {
-  const change = { committed_at: null, delete_after: sql<Date>`now()` };
+  const change = { committed_at: null, delete_after: AT_ONCE };
   await db
     .insertInto('objects')
     .values({ ...object, ...change })
@@ -74,11 +77,11 @@ export async function expireObjects(tx: Tx, projectId: string, graceSeconds: num
 export async function discardUncommitted(db: Db, object: StoredObject): Promise<void> {
   await db
     .insertInto('objects')
-    .values({ ...object, delete_after: sql<Date>`now()` })
+    .values({ ...object, delete_after: AT_ONCE })
     .onConflict((c) =>
       c
         .column('key')
-        .doUpdateSet({ delete_after: sql<Date>`now()` })
+        .doUpdateSet({ delete_after: AT_ONCE })
         .where('objects.committed_at', 'is', null),
     )
     .execute();
@@ -97,7 +100,7 @@ export async function expireReplaced(tx: Tx, keys: readonly string[], graceSecon
 export async function expireInterrupted(db: Db, ageSeconds: number): Promise<void> {
   // A row that a transaction commits meanwhile is locked, and committed when this statement gets to it.
   await sql`
-    update objects set delete_after = now()
+    update objects set delete_after = ${AT_ONCE}
     where committed_at is null and delete_after is null and created_at < now() - ${ageSeconds}::int * interval '1 second'`.execute(
     db,
   );
@@ -107,7 +110,7 @@ export async function expireInterrupted(db: Db, ageSeconds: number): Promise<voi
 export async function expireLeft(db: Db, projectId: string): Promise<void> {
   await db
     .updateTable('objects')
-    .set({ delete_after: sql<Date>`now()` })
+    .set({ delete_after: AT_ONCE })
     .where('project_id', '=', projectId)
     .where('delete_after', 'is', null)
     .execute();
@@ -117,7 +120,7 @@ export async function expireLeft(db: Db, projectId: string): Promise<void> {
 export async function registerExpired(db: Db, object: StoredObject): Promise<void> {
   await db
     .insertInto('objects')
-    .values({ ...object, delete_after: sql<Date>`now()` })
+    .values({ ...object, delete_after: AT_ONCE })
     .onConflict((c) => c.column('key').doNothing())
     .execute();
 }
