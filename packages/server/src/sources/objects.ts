@@ -79,10 +79,7 @@ export async function discardUncommitted(db: Db, object: StoredObject): Promise<
     .insertInto('objects')
     .values({ ...object, delete_after: AT_ONCE })
     .onConflict((c) =>
-      c
-        .column('key')
-        .doUpdateSet({ delete_after: AT_ONCE })
-        .where('objects.committed_at', 'is', null),
+      c.column('key').doUpdateSet({ delete_after: AT_ONCE }).where('objects.committed_at', 'is', null),
     )
     .execute();
 }
