@@ -1,5 +1,6 @@
 /** How many previews may be open at once, and what happens to them when their runner dies. */
 import pino from 'pino';
+import { newId } from '../ids.ts';
 import { afterAll, describe, expect, test } from 'vitest';
 import { startService } from '../boot.ts';
 import { json } from '../db/schema.ts';
@@ -49,7 +50,7 @@ describe.skipIf(!status?.ok)('previews', () => {
       .executeTakeFirstOrThrow();
     const others = Array.from({ length: MAX_OF_PROJECT - MAX_OF_THREAD - 1 }, (_, i) => ({
       ...row,
-      id: `${id.slice(0, -2)}${String(i).padStart(2, '0')}`,
+      id: newId('prv'),
       thread_id: threads[0]!,
       token: `t${i}`,
       status: 'ready' as const,
