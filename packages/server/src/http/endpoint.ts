@@ -212,7 +212,9 @@ function paramsOf(request: FastifyRequest): Record<string, string> {
   const params: Record<string, string> = {};
   for (const [name, value] of Object.entries(request.params as Record<string, string>)) {
     const prefix = PARAM_PREFIX[name];
-    params[name] = prefix && !isId(prefix, value) ? NO_ID : value;
+    // PostgreSQL stores no NUL, and the path is a part of the receipt.
+    const isNone = prefix ? !isId(prefix, value) : value.includes('\0');
+    params[name] = isNone ? NO_ID : value;
   }
   if (params.projectId !== undefined) params.appId = params.projectId;
   return params;

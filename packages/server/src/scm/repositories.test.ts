@@ -258,8 +258,14 @@ describe('a repository with branches', () => {
       ['lint', 'success', false],
     ]);
     expect(all.text).not.toContain(log);
-    for (const sha of ['1'.repeat(40), second.slice(0, 10), 'work', 'HEAD'])
-      expect((await ask(`/commits/${sha}/statuses`)).body.error.code).toBe('commit_not_found');
+    for (const sha of ['1'.repeat(40), second.slice(0, 10), 'work', 'HEAD', `${second}%00`]) {
+      const statuses = `/commits/${sha}/statuses`;
+      expect((await ask(statuses)).body.error.code).toBe('commit_not_found');
+      const body = { context: 'ci', state: 'success' };
+      expect((await s.call('POST', `${SCM}/repositories/${id}${statuses}`, body)).body.error.code).toBe(
+        'commit_not_found',
+      );
+    }
   });
 
   test('changes its default branch to one that is there, and is deleted once no project is bound', async () => {
