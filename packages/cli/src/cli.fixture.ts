@@ -1,0 +1,79 @@
+/** For tests: runs a command line in this process, with streams, a home and a folder of its own. */
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { PassThrough, Writable } from 'node:stream';
+import { onTestFinished } from 'vitest';
+import type { Exit } from './core/exit.ts';
+import type { Io } from './core/io.ts';
+import { headrace } from './headrace.ts';
+
+export interface Ran {
+  exit: Exit;
+  stdout: string;
+  stderr: string;
+  /** Of stdout; throws for what is not JSON. */
+  // Tests reach into documents by name; a wrong name fails the test.
+  // oxlint-disable-next-line typescript/no-explicit-any
+  json(): any;
+}
+export interface RunOptions {
+  env?: Record<string, string>;
+  cwd?: string;
+  /** What arrives on stdin. */
+  stdin?: string;
+  /** Called with each piece of stdout or stderr. */
+  onOutput?(text: string): void;
+}
+
+export interface TestCli {
+  /** HOME and the working folder, empty at first. */
+  home: string;
+  cwd: string;
+  run(argv: readonly string[], options?: RunOptions): Promise<Ran>;
+  /** Presses Ctrl-C in all commands that run. */
+  interrupt(): void;
+}
+
+/** `service`: signs in by HEADRACE_URL and HEADRACE_KEY. */
+export function testCli(service?: { url: string; key: string; fetch?: typeof fetch }): TestCli {
+  const home = mkdtempSync(join(tmpdir(), 'headrace-cli-home-'));
+  const cwd = mkdtempSync(join(tmpdir(), 'headrace-cli-'));
+  onTestFinished(() => {
+    for (const folder of [home, cwd]) rmSync(folder, { recursive: true, force: true });
+  });
+  const interrupts = new Set<() => void>();
+  const signedIn = service ? { HEADRACE_URL: service.url, HEADRACE_KEY: service.key } : {};
+  return {
+    home,
+    cwd,
+    interrupt() {
+      for (const listener of interrupts) listener();
+    },
+    async run(argv, { env = {}, cwd: folder = cwd, stdin = '', onOutput } = {}) {
+      const collected = { stdout: '', stderr: '' };
+      const stream = (name: 'stdout' | 'stderr') =>
+        new Writable({
+          write(chunk: Buffer, _, done) {
+            collected[name] += chunk.toString();
+            onOutput?.(chunk.toString());
+            done();
+          },
+        });
+      const io: Io = {
+        env: { PATH: process.env.PATH, HOME: home, ...signedIn, ...env },
+        cwd: folder,
+        stdin: new PassThrough().end(stdin),
+        stdout: stream('stdout'),
+        stderr: stream('stderr'),
+        onInterrupt(listener) {
+          interrupts.add(listener);
+          return () => void interrupts.delete(listener);
+        },
+        ...(service?.fetch && { fetch: service.fetch }),
+      };
+      const exit = await headrace(argv, io);
+      return { exit, ...collected, json: () => JSON.parse(collected.stdout) as unknown };
+    },
+  };
+}

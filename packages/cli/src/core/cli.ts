@@ -1,0 +1,294 @@
+/** What a command works with: the client, the output, questions, and the state of the folder and the user. */
+import { createHash } from 'node:crypto';
+import { join } from 'node:path';
+import { createClient } from '@headrace/client';
+import type { Client, ListCall, Page } from '@headrace/client';
+import { readJsonFile, stateFolder, writePrivateJson } from '../config/files.ts';
+import { targetOf } from '../config/target.ts';
+import type { Target } from '../config/target.ts';
+import { shown } from '../terminal/escape.ts';
+import { hasColor, paintFor } from '../terminal/style.ts';
+import type { Paint } from '../terminal/style.ts';
+import { tableOf } from '../terminal/table.ts';
+import type { Column } from '../terminal/table.ts';
+import type { Globals } from './options.ts';
+import { EXIT } from './exit.ts';
+import { Fault, interrupted, usage } from './fault.ts';
+import type { Io } from './io.ts';
+import { idOf } from './names.ts';
+
+interface Listing<T> {
+  /** The member of the API's answer, for example `apps`. */
+  member: string;
+  page(options: { limit: number; cursor?: string; signal: AbortSignal }): ListCall<T>;
+  columns: readonly Column<T>[];
+  /** What an empty list says, with the command that makes one. */
+  empty: string;
+  limit: number | undefined;
+}
+
+const PAGE = 200;
+const SHOWN_ITEMS = 30;
+const NARROWEST = 40;
+
+export class Cli {
+  readonly io: Io;
+  readonly globals: Globals;
+  /** Aborts at the first Ctrl-C, unless the command takes them itself. */
+  readonly signal: AbortSignal;
+  /** On stdout and stderr. */
+  readonly paint: Paint;
+  readonly paintTalk: Paint;
+  /** The first part of the keys of this command's writes; undefined for a command that writes nothing. */
+  readonly #writeKey: string | undefined;
+  readonly #interrupt = new AbortController();
+  readonly #stopListening: () => void;
+  #takeInterrupt: (() => void) | undefined;
+  #target: Target | undefined;
+  #client: Client | undefined;
+
+  constructor(io: Io, globals: Globals, writeKey?: string) {
+    this.io = io;
+    this.globals = globals;
+    this.#writeKey = writeKey;
+    this.signal = this.#interrupt.signal;
+    this.paint = paintFor(hasColor(io, io.stdout, globals['no-color']));
+    this.paintTalk = paintFor(hasColor(io, io.stderr, globals['no-color']));
+    this.#stopListening = io.onInterrupt(() => {
+      if (this.#takeInterrupt) this.#takeInterrupt();
+      else this.#interrupt.abort(interrupted());
+    });
+  }
+
+  close(): void {
+    this.#stopListening();
+  }
+
+  /** Until the returned function is called, Ctrl-C calls `listener` and does not end the command. */
+  onInterrupt(listener: () => void): () => void {
+    this.#takeInterrupt = listener;
+    return () => (this.#takeInterrupt = undefined);
+  }
+
+  // The service.
+
+  get target(): Target {
+    return (this.#target ??= targetOf(this.io, this.globals));
+  }
+
+  /** Throws the Fault of someone who is not signed in. */
+  get client(): Client {
+    return (this.#client ??= this.#connect());
+  }
+
+  #connect(): Client {
+    const { url, credential } = this.target;
+    if (!credential)
+      throw new Fault(EXIT.denied, `You are not signed in at ${url}.`, {
+        hint: `headrace login ${url}, or set HEADRACE_KEY and HEADRACE_URL`,
+      });
+    const options = {
+      baseUrl: url,
+      headers: { 'user-agent': `headrace-cli/${VERSION}` },
+      ...(this.io.fetch && { fetch: this.io.fetch }),
+    };
+    const client =
+      'key' in credential
+        ? createClient({ ...options, key: credential.key })
+        : createClient({
+            ...options,
+            session: true,
+            headers: { ...options.headers, cookie: credential.session.cookie, origin: new URL(url).origin },
+          });
+    return client;
+  }
+
+  /**
+   * The client for this command's writes: their keys outlive the process, so that the same command, run again after an
+   * interruption, acts once. `about`: what the writes depend on and the command line does not say, for example text from
+   * stdin. Concurrent calls of one method need keys of their own: `writeKey`.
+   */
+  write<T>(work: (client: Client) => Promise<T>, about = ''): Promise<T> {
+    return this.client.operation(this.writeKey(about), work);
+  }
+
+  /** A key for one write of this command. `about` tells its writes apart, also in a later run of the same command. */
+  writeKey(about: string): string {
+    if (this.#writeKey === undefined) throw new Error('The command is not marked as one that writes.');
+    return `${this.#writeKey}:${createHash('sha256').update(about).digest('hex').slice(0, 16)}`;
+  }
+
+  /** The app of the command, by option, environment, link or context. */
+  async appId(): Promise<string> {
+    const { app, url } = this.target;
+    if (app === undefined)
+      throw usage(
+        'Which app? Name it with --app, or link this folder to one.',
+        'headrace link APP, or headrace apps list',
+      );
+    return this.appNamed(app, url);
+  }
+
+  appNamed(text: string, url: string = this.target.url): Promise<string> {
+    return idOf(text, {
+      what: 'app',
+      prefix: 'prj_',
+      listing: 'headrace apps list',
+      list: (query) =>
+        labelled(this.client.apps.list({ query, limit: PAGE, signal: this.signal }), ({ id, name }) => ({
+          id,
+          label: name,
+        })),
+      last: () => this.last(`app ${url}`),
+    });
+  }
+
+  threadNamed(text: string, appId: string): Promise<string> {
+    return idOf(text, {
+      what: 'thread',
+      prefix: 'thr_',
+      listing: 'headrace thread list',
+      list: (query) =>
+        labelled(
+          this.client.threads.list(appId, { query, limit: PAGE, signal: this.signal }),
+          ({ id, title }) => ({ id, label: title }),
+        ),
+      last: () => this.last(`thread ${appId}`),
+    });
+  }
+
+  // What was worked with last.
+
+  last(kind: string): string | undefined {
+    return this.#readLast()[kind];
+  }
+
+  /** `@last` is this one from now on. */
+  remember(kind: string, id: string): void {
+    writePrivateJson(this.#lastPath, { ...this.#readLast(), [kind]: id });
+  }
+
+  #readLast(): Record<string, string> {
+    return readJsonFile<Record<string, string>>(this.#lastPath) ?? {};
+  }
+
+  get #lastPath(): string {
+    return join(stateFolder(this.io), 'last.json');
+  }
+
+  // Output: data on stdout, talk on stderr.
+
+  get isJson(): boolean {
+    return this.globals.json || this.globals.jsonl;
+  }
+
+  /** A person reads stdout. */
+  get isTerminal(): boolean {
+    return this.io.stdout.isTTY === true && !this.isJson;
+  }
+
+  /** Columns of the terminal; null without one. */
+  get width(): number | null {
+    return this.isTerminal ? Math.max(NARROWEST, this.io.stdout.columns ?? 80) : null;
+  }
+
+  /** Text of a command's own; strangers' text in it is escaped by the caller (`shown`, `oneLine`). */
+  print(text: string): void {
+    this.io.stdout.write(`${text}\n`);
+  }
+
+  /** Strangers' text, as it is when it goes to a file or a pipe. */
+  printRaw(text: string): void {
+    this.io.stdout.write(this.isTerminal ? shown(text) : text);
+  }
+
+  /** One JSON line. */
+  printLine(value: unknown): void {
+    this.io.stdout.write(`${JSON.stringify(value)}\n`);
+  }
+
+  /** Progress and advice; not with --quiet. */
+  say(text: string): void {
+    if (!this.globals.quiet) this.io.stderr.write(`${text}\n`);
+  }
+
+  /** `document` in the API's shape with --json; else the text. */
+  show(document: Record<string, unknown>, text: () => string): void {
+    if (this.globals.json) this.io.stdout.write(`${JSON.stringify({ ok: true, ...document }, null, 2)}\n`);
+    else if (this.globals.jsonl) this.printLine(document);
+    else this.print(text());
+  }
+
+  async list<T>({ member, page, columns, empty, limit = SHOWN_ITEMS }: Listing<T>): Promise<void> {
+    const items: T[] = [];
+    let last: Page<T> | undefined;
+    while (items.length < limit && (last === undefined || last.hasMore)) {
+      const cursor = last?.nextCursor ?? undefined;
+      last = await page({
+        limit: Math.min(PAGE, limit - items.length),
+        ...(cursor !== undefined && { cursor }),
+        signal: this.signal,
+      });
+      if (this.globals.jsonl) for (const item of last.items) this.printLine(item);
+      items.push(...last.items);
+    }
+    const { nextCursor = null, hasMore = false } = last ?? {};
+    if (this.globals.json) return this.show({ [member]: items, nextCursor, hasMore }, () => '');
+    if (!this.globals.jsonl) {
+      if (items.length === 0) return this.say(empty);
+      this.print(tableOf(items, columns, { width: this.width, paint: this.paint }));
+    }
+    if (hasMore) this.say(this.paintTalk('dim', `There are more: --limit ${limit * 2} shows more.`));
+  }
+
+  // Questions.
+
+  /** Whether a person can be asked. */
+  get canAsk(): boolean {
+    return this.io.stdin.isTTY === true && this.io.stderr.isTTY === true && !this.isJson;
+  }
+
+  /** Without a terminal, refuses and names `flag`, which answers the question. `--yes` answers yes. */
+  async confirm(question: string, flag = '--yes'): Promise<boolean> {
+    if (this.globals.yes) return true;
+    this.#requireAnswers(question, flag);
+    return (await import('../terminal/prompt.ts')).askConfirm(this.#streams, question);
+  }
+
+  async choose<T extends string>(
+    question: string,
+    choices: readonly import('../terminal/prompt.ts').Choice<T>[],
+    flag: string,
+  ): Promise<T> {
+    this.#requireAnswers(question, flag);
+    return (await import('../terminal/prompt.ts')).askChoice(this.#streams, question, choices);
+  }
+
+  async text(
+    question: string,
+    flag: string,
+    validate?: (text: string) => string | undefined,
+  ): Promise<string> {
+    this.#requireAnswers(question, flag);
+    return (await import('../terminal/prompt.ts')).askText(this.#streams, question, validate);
+  }
+
+  async secret(question: string, flag: string): Promise<string> {
+    this.#requireAnswers(question, flag);
+    return (await import('../terminal/prompt.ts')).askSecret(this.#streams, question);
+  }
+
+  #requireAnswers(question: string, flag: string): void {
+    if (!this.canAsk) throw usage(`${question} There is no terminal to ask on: give ${flag}.`);
+  }
+
+  get #streams() {
+    return { input: this.io.stdin, output: this.io.stderr };
+  }
+}
+
+async function* labelled<T, R>(list: AsyncIterable<T>, map: (item: T) => R): AsyncGenerator<R> {
+  for await (const item of list) yield map(item);
+}
+
+export const VERSION = '0.1.0';

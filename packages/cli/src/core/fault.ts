@@ -1,0 +1,114 @@
+/** Failures as people and scripts see them: what happened, what to do next, and the exit code. */
+import { HeadraceError, UncertainError, WaitTimeoutError } from '@headrace/client';
+import { EXIT } from './exit.ts';
+import type { Exit } from './exit.ts';
+
+interface FaultParts {
+  /** The command or step that helps. */
+  hint?: string;
+  code?: string;
+}
+
+/** A command that cannot go on, with its exit code. */
+export class Fault extends Error {
+  override readonly name = 'Fault';
+  readonly exit: Exit;
+  readonly hint: string | undefined;
+  /** For `--json`. */
+  readonly code: string;
+
+  constructor(exit: Exit, message: string, { hint, code }: FaultParts = {}) {
+    super(message);
+    this.exit = exit;
+    this.hint = hint;
+    this.code = code ?? CODES[exit] ?? 'failed';
+  }
+}
+
+const CODES: Readonly<Partial<Record<Exit, string>>> = {
+  [EXIT.usage]: 'usage',
+  [EXIT.unreachable]: 'unreachable',
+  [EXIT.denied]: 'not_signed_in',
+  [EXIT.notFound]: 'not_found',
+  [EXIT.conflict]: 'conflict',
+  [EXIT.busy]: 'busy',
+  [EXIT.timeout]: 'timeout',
+  [EXIT.interrupted]: 'interrupted',
+};
+
+/** The command line is wrong: nothing was sent. */
+export const usage = (message: string, hint?: string): Fault =>
+  new Fault(EXIT.usage, message, hint === undefined ? {} : { hint });
+
+/** The user pressed Ctrl-C. */
+export const interrupted = (hint?: string): Fault =>
+  new Fault(EXIT.interrupted, 'Interrupted.', hint === undefined ? {} : { hint });
+
+export interface Report {
+  exit: Exit;
+  message: string;
+  hint: string | undefined;
+  requestId: string | null;
+  /** The document of `--json`: the service's own where there is one. */
+  document: { ok: false; error: Record<string, unknown> };
+}
+
+export function reportOf(error: unknown): Report {
+  if (error instanceof HeadraceError) return ofService(error);
+  const fault =
+    error instanceof Fault
+      ? error
+      : error instanceof WaitTimeoutError
+        ? new Fault(EXIT.timeout, error.message)
+        : new Fault(EXIT.failed, (error as Error).message || String(error));
+  const { exit, message, hint, code } = fault;
+  return { exit, message, hint, requestId: null, document: documentOf({ code, message, hint }) };
+}
+
+function ofService(error: HeadraceError): Report {
+  const { message, code, requestId, fields, details } = error;
+  const hint = hintOf(error);
+  const document = documentOf({
+    ...details,
+    code,
+    message,
+    requestId: requestId ?? undefined,
+    fields: fields.length ? fields : undefined,
+    hint,
+  });
+  return { exit: exitOf(error), message, hint, requestId, document };
+}
+
+const documentOf = (error: Record<string, unknown>): Report['document'] => ({
+  ok: false,
+  error: Object.fromEntries(Object.entries(error).filter(([, value]) => value !== undefined)),
+});
+
+const BUSY = new Set(['rate_limited', 'request_in_progress', 'spend_limit_reached', 'budget_exceeded']);
+
+export function exitOf({ status, code }: HeadraceError): Exit {
+  if (status === 429 || status === 402 || BUSY.has(code) || code.endsWith('_busy')) return EXIT.busy;
+  if (status === 401 || status === 403) return EXIT.denied;
+  if (status === 404 || status === 410) return EXIT.notFound;
+  if (status === 409 || status === 412) return EXIT.conflict;
+  if (status >= 400 && status < 500) return EXIT.usage;
+  return EXIT.unreachable;
+}
+
+/** By code; the service's message already says what is wrong. */
+const HINTS: Readonly<Record<string, string>> = {
+  unauthenticated: 'Sign in: headrace login',
+  network_error: 'Is the service running, and is the address right? `headrace whoami` shows the address.',
+  invalid_response: 'Something else answers at this address: `headrace whoami` shows it.',
+  head_not_initialized: 'Push a folder first: headrace push',
+  stale_head: 'The head has moved. Run the command again.',
+  thread_busy: 'Wait for it: headrace attach THREAD, or stop the run: headrace stop THREAD',
+  app_not_found: 'headrace apps list',
+  thread_not_found: 'headrace thread list',
+};
+
+function hintOf(error: HeadraceError): string | undefined {
+  if (error instanceof UncertainError)
+    return 'Run the same command again: it continues this one, and acts once.';
+  return HINTS[error.code];
+}

@@ -1,0 +1,65 @@
+/** Options of commands, and the types of their values. */
+
+export interface Option {
+  type: 'boolean' | 'string' | 'number' | 'duration';
+  short?: string;
+  /** What the value is called, for example `ID`. */
+  value?: string;
+  help: string;
+  /** May be given several times. */
+  multiple?: boolean;
+  choices?: readonly string[];
+  /** Of a number. */
+  min?: number;
+  max?: number;
+  /** What its value names, for completion. */
+  completes?: Completes;
+}
+export type Options = Readonly<Record<string, Option>>;
+export type Completes = 'app' | 'thread' | 'file' | 'folder' | 'context';
+
+type ValueOf<O extends Option> = O['type'] extends 'boolean'
+  ? boolean
+  : O['type'] extends 'number' | 'duration'
+    ? number
+    : O extends { choices: readonly (infer C)[] }
+      ? C
+      : string;
+/** Durations are in milliseconds. */
+export type Values<O extends Options> = {
+  [K in keyof O]: O[K] extends { multiple: true }
+    ? ValueOf<O[K]>[]
+    : O[K]['type'] extends 'boolean'
+      ? boolean
+      : ValueOf<O[K]> | undefined;
+};
+/** Every command takes them. */
+export const GLOBAL_OPTIONS = {
+  app: {
+    type: 'string',
+    short: 'a',
+    value: 'APP',
+    help: 'the app: an id, the first 8 characters of one, or ~NAME',
+    completes: 'app',
+  },
+  url: { type: 'string', value: 'URL', help: 'the address of the service' },
+  context: {
+    type: 'string',
+    value: 'NAME',
+    help: 'the sign-in to use, of `headrace context list`',
+    completes: 'context',
+  },
+  json: { type: 'boolean', help: 'print one JSON document, in the shape of the API' },
+  jsonl: { type: 'boolean', help: 'print a list or a stream as JSON lines' },
+  quiet: { type: 'boolean', short: 'q', help: 'print only data and errors' },
+  yes: { type: 'boolean', short: 'y', help: 'answer yes to questions' },
+  'no-color': { type: 'boolean', help: 'print no colours; NO_COLOR does the same' },
+  fresh: { type: 'boolean', help: 'do not continue the same command that was interrupted before' },
+  help: { type: 'boolean', short: 'h', help: 'print this help' },
+} as const satisfies Options;
+export type Globals = Values<typeof GLOBAL_OPTIONS>;
+
+/** Of commands that list. */
+export const LIST_OPTIONS = {
+  limit: { type: 'number', short: 'L', value: 'N', help: 'how many to print (30)', min: 1, max: 100_000 },
+} as const satisfies Options;

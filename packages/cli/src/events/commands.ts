@@ -1,0 +1,3 @@
+import type { Command } from '../core/command.ts';
+
+export const eventCommands: readonly Command[] = [];

@@ -1,0 +1,90 @@
+/** Runs one command line. Returns the exit code; everything else happens through `io`. */
+import { createHash } from 'node:crypto';
+import { COMMANDS } from './commands.ts';
+import { targetOf } from './config/target.ts';
+import type { Command } from './core/command.ts';
+import { EXIT } from './core/exit.ts';
+import type { Exit } from './core/exit.ts';
+import { helpOf, overview } from './core/help.ts';
+import type { Io } from './core/io.ts';
+import { parse } from './core/parse.ts';
+import type { Parsed } from './core/parse.ts';
+import type { Write } from './core/writes.ts';
+import { hasColor, paintFor } from './terminal/style.ts';
+import { ago } from './terminal/times.ts';
+
+export async function headrace(argv: readonly string[], io: Io): Promise<Exit> {
+  try {
+    const parsed = parse(argv, COMMANDS);
+    const { command, words, globals } = parsed;
+    if (command && !globals.help) return await run(command, parsed, io);
+    const paint = paintFor(hasColor(io, io.stdout, globals['no-color']));
+    io.stdout.write(`${command ? helpOf(command, paint) : overview(COMMANDS, words[0], paint)}\n`);
+    return EXIT.done;
+  } catch (error) {
+    return await failed(error, argv, io);
+  }
+}
+
+async function run(command: Command, { globals, input }: Parsed, io: Io): Promise<Exit> {
+  // Loads the client; help and completion do without it.
+  const [{ Cli }, { beginWrite }] = await Promise.all([import('./core/cli.ts'), import('./core/writes.ts')]);
+  const write = command.writes
+    ? beginWrite(io, identityOf(command, { globals, input }, io), globals.fresh)
+    : undefined;
+  const cli = new Cli(io, globals, write?.key);
+  if (write?.continues)
+    cli.say(
+      `Continuing the same command, which was interrupted ${ago(write.continues.toISOString())}. --fresh starts it anew.`,
+    );
+  try {
+    const exit = (await command.run(cli, input)) ?? EXIT.done;
+    write?.end();
+    return exit;
+  } catch (error) {
+    await endUnlessOpen(error, write);
+    throw cli.signal.aborted ? cli.signal.reason : error;
+  } finally {
+    cli.close();
+  }
+}
+
+/** Everything that makes it the same command as one that was interrupted. */
+function identityOf(
+  { name }: Command,
+  { globals, input }: Pick<Parsed, 'globals' | 'input'>,
+  io: Io,
+): unknown[] {
+  const { url, credential, app } = targetOf(io, globals);
+  const { args, options, rest } = input;
+  const own = Object.entries(options).filter(([option]) => !(option in globals));
+  const secret = createHash('sha256').update(JSON.stringify(credential)).digest('hex');
+  return [url, secret, app, io.cwd, name, args, own, rest];
+}
+
+/** An error after which the command's writes may still happen leaves its key for the next run. */
+async function endUnlessOpen(error: unknown, write: Write | undefined): Promise<void> {
+  if (!write) return;
+  const { reportOf } = await import('./core/fault.ts');
+  const { exit } = reportOf(error);
+  if (exit !== EXIT.unreachable && exit !== EXIT.timeout && exit !== EXIT.interrupted) write.end();
+}
+
+async function failed(error: unknown, argv: readonly string[], io: Io): Promise<Exit> {
+  const { reportOf } = await import('./core/fault.ts');
+  const { exit, message, hint, requestId, document } = reportOf(error);
+  const options = argv.slice(0, argv.includes('--') ? argv.indexOf('--') : undefined);
+  if (options.includes('--json') || options.includes('--jsonl')) {
+    io.stdout.write(`${JSON.stringify(document, null, options.includes('--json') ? 2 : 0)}\n`);
+    return exit;
+  }
+  const paint = paintFor(hasColor(io, io.stderr, options.includes('--no-color')));
+  const { shown } = await import('./terminal/escape.ts');
+  const lines = [
+    `${paint('red', 'headrace:')} ${shown(message)}`,
+    ...(hint === undefined ? [] : [`  ${paint('dim', '→')} ${hint}`]),
+    ...(requestId === null ? [] : [paint('dim', `  request ${requestId}`)]),
+  ];
+  io.stderr.write(`${lines.join('\n')}\n`);
+  return exit;
+}

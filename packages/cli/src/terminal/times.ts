@@ -1,0 +1,40 @@
+/** Times as people say them. */
+const STEPS: readonly [unit: Intl.RelativeTimeFormatUnit, seconds: number][] = [
+  ['year', 31_536_000],
+  ['month', 2_592_000],
+  ['week', 604_800],
+  ['day', 86_400],
+  ['hour', 3600],
+  ['minute', 60],
+];
+const relative = new Intl.RelativeTimeFormat('en', { numeric: 'auto' });
+
+/** `3 minutes ago`, `in 2 hours`, `yesterday`; `just now` within 45 s. */
+export function ago(iso: string | null, nowMs: number = Date.now()): string {
+  if (iso === null) return '-';
+  const seconds = Math.round((Date.parse(iso) - nowMs) / 1000);
+  if (Number.isNaN(seconds)) return iso;
+  if (Math.abs(seconds) < 45) return seconds > 5 ? 'in a moment' : 'just now';
+  const [unit, length] = STEPS.find(([, step]) => Math.abs(seconds) >= step) ?? ['minute', 60];
+  const count = Math.trunc(seconds / length);
+  return relative.format(count === 0 ? Math.sign(seconds) : count, unit);
+}
+
+/** `850 ms`, `4.2 s`, `3 min 20 s`, `2 h 5 min`. */
+export function lasting(milliseconds: number): string {
+  if (milliseconds < 1000) return `${Math.round(milliseconds)} ms`;
+  const seconds = milliseconds / 1000;
+  if (seconds < 60) return `${seconds < 10 ? seconds.toFixed(1) : Math.round(seconds)} s`;
+  const minutes = Math.floor(seconds / 60);
+  if (minutes < 60) return `${minutes} min ${Math.floor(seconds % 60)} s`;
+  return `${Math.floor(minutes / 60)} h ${minutes % 60} min`;
+}
+
+/** `812 B`, `3.4 KiB`, `12 MiB`. */
+export function bytes(count: number): string {
+  const units = ['B', 'KiB', 'MiB', 'GiB', 'TiB'];
+  let value = count;
+  let at = 0;
+  for (; value >= 1024 && at < units.length - 1; at++) value /= 1024;
+  return `${at === 0 || value >= 10 ? Math.round(value) : value.toFixed(1)} ${units[at]!}`;
+}
