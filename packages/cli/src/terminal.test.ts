@@ -1,0 +1,48 @@
+/** The command line on a real pseudo-terminal. */
+import { expect } from 'vitest';
+import { ptyTest, terminal } from './cli.pty.fixture.ts';
+
+ptyTest('help of a command fits a terminal, in colour', async () => {
+  const shell = terminal(['apps', 'create', '--help'], { rows: 40 });
+  expect(await shell.exit).toBe(0);
+  expect(shell.screen()).toMatchInlineSnapshot(`
+    [
+      "Create an app.",
+      "",
+      "Usage",
+      "  headrace apps create NAME [options]",
+      "",
+      "Arguments",
+      "  NAME  what people call it",
+      "",
+      "Options",
+      "  --external-id ID  your own id of it; no other app may have it",
+      "",
+      "Options of every command",
+      "  --url URL       the address of the service",
+      "  --context NAME  the sign-in to use, of \`headrace context list\`",
+      "  --json          print one JSON document, in the shape of the API",
+      "  --jsonl         print a list or a stream as JSON lines",
+      "  -q, --quiet     print only data and errors",
+      "  -y, --yes       answer yes to questions",
+      "  --no-color      print no colours; NO_COLOR does the same",
+      "  --fresh         do not continue the same command that was interrupted before",
+      "  -h, --help      print this help",
+      "",
+      "Example",
+      "  headrace apps create Shop --external-id u_42",
+    ]
+  `);
+  expect(shell.sent()).toContain('\x1b[1mUsage');
+});
+
+ptyTest('help has no escape codes with NO_COLOR, or --no-color', async () => {
+  const commands = [
+    terminal(['--help'], { env: { NO_COLOR: '1' } }),
+    terminal(['apps', 'create', '--help', '--no-color']),
+  ];
+  for (const shell of commands) {
+    expect(await shell.exit).toBe(0);
+    expect(shell.sent()).not.toContain('\x1b');
+  }
+});
