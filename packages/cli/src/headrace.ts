@@ -38,6 +38,7 @@ async function run(command: Command, { globals, input }: Parsed, io: Io): Promis
       `Continuing the same command, which was interrupted ${ago(write.continues.toISOString())}. --fresh starts it anew.`,
     );
   try {
+    if (command.needsSession) cli.requireSession();
     const exit = (await command.run(cli, input)) ?? EXIT.done;
     write?.end();
     return exit;
@@ -72,7 +73,7 @@ async function endUnlessOpen(error: unknown, write: Write | undefined): Promise<
 
 async function failed(error: unknown, argv: readonly string[], io: Io): Promise<Exit> {
   const { reportOf } = await import('./core/fault.ts');
-  const { exit, message, hint, requestId, document } = reportOf(error);
+  const { exit, message, hint, requestId, fields, document } = reportOf(error);
   const options = argv.slice(0, argv.includes('--') ? argv.indexOf('--') : undefined);
   if (options.includes('--json') || options.includes('--jsonl')) {
     io.stdout.write(`${JSON.stringify(document, null, options.includes('--json') ? 2 : 0)}\n`);
@@ -82,6 +83,7 @@ async function failed(error: unknown, argv: readonly string[], io: Io): Promise<
   const { shown } = await import('./terminal/escape.ts');
   const lines = [
     `${paint('red', 'headrace:')} ${shown(message)}`,
+    ...fields.map(({ path, message: fault }) => `  ${shown(path)} ${shown(fault)}`),
     ...(hint === undefined ? [] : [`  ${paint('dim', '→')} ${hint}`]),
     ...(requestId === null ? [] : [paint('dim', `  request ${requestId}`)]),
   ];

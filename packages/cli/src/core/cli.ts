@@ -6,6 +6,8 @@ import type { Client, ListCall, Page } from '@headrace/client';
 import { readJsonFile, stateFolder, writePrivateJson } from '../config/files.ts';
 import { targetOf } from '../config/target.ts';
 import type { Target } from '../config/target.ts';
+import { detailsOf } from '../terminal/details.ts';
+import type { Detail } from '../terminal/details.ts';
 import { shown } from '../terminal/escape.ts';
 import { hasColor, paintFor } from '../terminal/style.ts';
 import type { Paint } from '../terminal/style.ts';
@@ -110,6 +112,16 @@ export class Cli {
    */
   write<T>(work: (client: Client) => Promise<T>, about = ''): Promise<T> {
     return this.client.operation(this.writeKey(about), work);
+  }
+
+  /** Throws the Fault of someone with a service key: some operations are for signed-in people alone. */
+  requireSession(): void {
+    const { credential } = this.target;
+    if (credential && 'key' in credential)
+      throw new Fault(EXIT.denied, 'This is for people: a service key cannot do it.', {
+        hint: `headrace login ${this.target.url} --email ADDRESS`,
+        code: 'session_required',
+      });
   }
 
   /** A key for one write of this command. `about` tells its writes apart, also in a later run of the same command. */
@@ -219,6 +231,11 @@ export class Cli {
     else this.print(text());
   }
 
+  /** Names and values, as the text of one thing. */
+  details(details: readonly Detail[]): string {
+    return detailsOf(details, { width: this.width, paint: this.paint });
+  }
+
   async list<T>({ member, page, columns, empty, limit = SHOWN_ITEMS }: Listing<T>): Promise<void> {
     const items: T[] = [];
     let last: Page<T> | undefined;
@@ -253,6 +270,12 @@ export class Cli {
     if (this.globals.yes) return true;
     this.#requireAnswers(question, flag);
     return (await import('../terminal/prompt.ts')).askConfirm(this.#streams, question);
+  }
+
+  /** Goes on after a yes; any other answer ends the command, and nothing has changed. */
+  async requireYes(question: string): Promise<void> {
+    if (!(await this.confirm(question)))
+      throw new Fault(EXIT.failed, 'Nothing was changed.', { code: 'declined' });
   }
 
   async choose<T extends string>(

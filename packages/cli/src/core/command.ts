@@ -54,6 +54,8 @@ interface Spec<A extends readonly string[], O extends Options> {
   examples: readonly string[];
   /** What the command works with: an app (`--app`), the service, or nothing remote. */
   scope: 'app' | 'service' | 'none';
+  /** Whether only a signed-in person can do it, not a service key. */
+  needsSession?: boolean;
   /**
    * Whether it changes something in the service. An interrupted command that is run again then sends its writes
    * with the same keys.

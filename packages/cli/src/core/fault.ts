@@ -1,5 +1,6 @@
 /** Failures as people and scripts see them: what happened, what to do next, and the exit code. */
 import { HeadraceError, UncertainError, WaitTimeoutError } from '@headrace/client';
+import type { Field } from '@headrace/client';
 import { EXIT } from './exit.ts';
 import type { Exit } from './exit.ts';
 
@@ -49,6 +50,8 @@ export interface Report {
   message: string;
   hint: string | undefined;
   requestId: string | null;
+  /** What the service refused in the request, with its place. */
+  fields: readonly Field[];
   /** The document of `--json`: the service's own where there is one. */
   document: { ok: false; error: Record<string, unknown> };
 }
@@ -62,7 +65,7 @@ export function reportOf(error: unknown): Report {
         ? new Fault(EXIT.timeout, error.message)
         : new Fault(EXIT.failed, (error as Error).message || String(error));
   const { exit, message, hint, code } = fault;
-  return { exit, message, hint, requestId: null, document: documentOf({ code, message, hint }) };
+  return { exit, message, hint, requestId: null, fields: [], document: documentOf({ code, message, hint }) };
 }
 
 function ofService(error: HeadraceError): Report {
@@ -76,7 +79,7 @@ function ofService(error: HeadraceError): Report {
     fields: fields.length ? fields : undefined,
     hint,
   });
-  return { exit: exitOf(error), message, hint, requestId, document };
+  return { exit: exitOf(error), message, hint, requestId, fields, document };
 }
 
 const documentOf = (error: Record<string, unknown>): Report['document'] => ({
@@ -97,7 +100,7 @@ export function exitOf({ status, code }: HeadraceError): Exit {
 
 /** By code; the service's message already says what is wrong. */
 const HINTS: Readonly<Record<string, string>> = {
-  unauthenticated: 'Sign in: headrace login',
+  unauthorized: 'Sign in: headrace login',
   network_error: 'Is the service running, and is the address right? `headrace whoami` shows the address.',
   invalid_response: 'Something else answers at this address: `headrace whoami` shows it.',
   head_not_initialized: 'Push a folder first: headrace push',

@@ -23,6 +23,9 @@ const NOTES: Readonly<Partial<Record<Group, string>>> = {
   Operator: ' (on the server’s host)',
 };
 
+const NEEDS_SESSION =
+  'This needs a person who is signed in by e-mail address: headrace login --email ADDRESS. A service key cannot do it.';
+
 /** Of all commands, or of those that begin with a word. */
 export function overview(commands: readonly Command[], word: string | undefined, paint: Paint): string {
   const shown = word === undefined ? commands : commands.filter(({ name }) => name.startsWith(`${word} `));
@@ -49,11 +52,12 @@ export function overview(commands: readonly Command[], word: string | undefined,
 const lineOf = ({ name, args = [] }: Command) => [name, ...args].join(' ');
 
 export function helpOf(command: Command, paint: Paint): string {
-  const { summary, details, args = [], argHelp = {}, options = {}, examples } = command;
+  const { summary, details, args = [], argHelp = {}, options = {}, examples, needsSession } = command;
   const described = args.filter((name) => argHelp[plain(name)] !== undefined);
   return [
     `${summary}.`,
     ...(details === undefined ? [] : ['', details]),
+    ...(needsSession ? ['', NEEDS_SESSION] : []),
     '',
     paint('bold', 'Usage'),
     `  ${usageOf(command)}`,
