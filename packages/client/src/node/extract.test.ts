@@ -147,7 +147,12 @@ test('files that are there stay if they are the same or not in the archive', asy
     await archiveOf({ 'a.txt': 'a', 'sub/b.txt*': 'b', 'new/c.txt': 'c' }),
     target,
   );
-  expect(result).toEqual({ written: ['sub/b.txt', 'new/c.txt'], deleted: [], unchanged: 1 });
+  expect(result).toEqual({
+    written: ['sub/b.txt', 'new/c.txt'],
+    replaced: ['sub/b.txt'],
+    deleted: [],
+    unchanged: 1,
+  });
   expect(statSync(join(target, 'sub/b.txt')).mode & 0o100).toBe(0o100);
   expect(everything()).toEqual(['my site/.env', 'my site/a.txt', 'my site/new/c.txt', 'my site/sub/b.txt']);
 });
@@ -174,7 +179,12 @@ test('files from an earlier write are replaced or deleted, unless they have chan
   write({ ...before, 'old/d.txt': 'mine', 'b.txt': 'b2' });
   const archive = await archiveOf({ 'a.txt': 'a2', 'b.txt': 'b2' });
   const result = await extractChecked(archive, target, { ...UNCHECKED, known: known(before) });
-  expect(result).toEqual({ written: ['a.txt'], deleted: ['old/c.txt', 'gone/x'], unchanged: 1 });
+  expect(result).toEqual({
+    written: ['a.txt'],
+    replaced: ['a.txt'],
+    deleted: ['old/c.txt', 'gone/x'],
+    unchanged: 1,
+  });
   expect(everything()).toEqual(['my site/a.txt', 'my site/b.txt', 'my site/old/d.txt']);
   expect(existsSync(join(target, 'gone'))).toBe(false);
   write({ 'a.txt': 'mine' });

@@ -55,7 +55,7 @@ export async function extractChecked(
     signal?.throwIfAborted();
     if (place.target !== null) return await installFiles(tree, place.target, { files, known, force });
     await rename(tree, resolve(folder));
-    return { written: files.map(({ path }) => path), deleted: [], unchanged: 0 };
+    return { written: files.map(({ path }) => path), replaced: [], deleted: [], unchanged: 0 };
   } finally {
     await rm(temporary, { recursive: true, force: true });
   }

@@ -7,6 +7,8 @@ import type { HashedFile } from './source-hash.ts';
 
 export interface Installed {
   written: string[];
+  /** Those of `written` that were there, with other content or another mode. */
+  replaced: string[];
   deleted: string[];
   /** Files that were there already. */
   unchanged: number;
@@ -40,6 +42,7 @@ export async function installFiles(
   const present = new Present(target);
   const pace = new Pace(undefined);
   const toWrite: string[] = [];
+  const replaced: string[] = [];
   const lost = new Set<string>();
   const inTheWay = new Set<string>();
   for (const file of files) {
@@ -47,6 +50,7 @@ export async function installFiles(
     const found = present.at(file.path);
     if (found.kind === 'file' && isSame(found.file, file)) continue;
     toWrite.push(file.path);
+    if (found.kind === 'file') replaced.push(file.path);
     if (found.kind === 'folder') inTheWay.add(file.path);
     else if (found.kind === 'other') lost.add(found.path);
     else if (found.kind === 'file' && !isReplaceable(found.file, file, known.get(file.path)))
@@ -54,15 +58,15 @@ export async function installFiles(
   }
   const kept = force ? [...inTheWay] : [...inTheWay, ...lost];
   if (kept.length > 0) throw new ChangedFilesError(kept);
-  const replaced = new Set(toWrite);
+  const paths = new Set(toWrite);
   // Only what is above a file: at the path of a file, renaming replaces it, so the file is never missing.
-  for (const path of lost) if (!replaced.has(path)) rmSync(join(target, path));
+  for (const path of lost) if (!paths.has(path)) rmSync(join(target, path));
   for (const path of toWrite) {
     mkdirSync(dirname(join(target, path)), { recursive: true });
     renameSync(join(tree, path), join(target, path));
   }
   const deleted = deleteKnown(target, files, known);
-  return { written: toWrite, deleted, unchanged: files.length - toWrite.length };
+  return { written: toWrite, replaced, deleted, unchanged: files.length - toWrite.length };
 }
 
 /** Deletes files that were written to the folder earlier and have not changed since. */

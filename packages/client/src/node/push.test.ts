@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { loopback, refusal, sendJson } from '../loopback.fixture.ts';
+import { plan } from './plan.ts';
 import { push } from './push.ts';
 import { scanFolder } from './scan.ts';
 
@@ -53,4 +54,17 @@ test('what the service refuses is thrown as it is', async () => {
     else sendJson(response, 409, refusal('repository_bound'));
   });
   await expect(push(service.client, 'prj_1', folder)).rejects.toMatchObject({ code: 'repository_bound' });
+});
+
+test('a plan is pushed as it is: the folder is not compared again', async () => {
+  const { sha256 } = await scanFolder(folder);
+  await using service = await loopback((response, { method }) => {
+    if (method === 'GET') sendJson(response, 200, app);
+    else sendJson(response, 201, { ok: true, source: { id: 'src_1', sha256 }, warnings: [] });
+  });
+  const planned = await plan(service.client, 'prj_1', folder);
+  writeFileSync(join(folder, 'later.txt'), 'later');
+  await push(service.client, 'prj_1', planned, { initializeHead: false });
+  expect(service.seen.map(({ method }) => method)).toEqual(['GET', 'POST']);
+  expect(JSON.parse(service.seen[1]!.body)).toMatchObject({ files: [{ path: 'a.txt' }] });
 });

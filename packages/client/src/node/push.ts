@@ -27,17 +27,17 @@ export interface PushedSource extends Source {
 const ARCHIVE_BYTES = 1024 * 1024;
 
 /**
- * Throws HeadraceError `invalid_bundle` for what the service would refuse, before anything is sent, and
- * FolderChangedError for a file that changes meanwhile. An interrupted push can be repeated: finished steps are
- * not done again.
+ * `folder`: its path, or what `plan` has found in it. Throws HeadraceError `invalid_bundle` for what the service
+ * would refuse, before anything is sent, and FolderChangedError for a file that changes meanwhile. An interrupted
+ * push can be repeated: finished steps are not done again.
  */
 export async function push(
   client: Client,
   appId: string,
-  folder: string,
+  folder: string | Plan,
   options: PushOptions = {},
 ): Promise<PushedSource> {
-  const planned = await plan(client, appId, folder, options);
+  const planned = typeof folder === 'string' ? await plan(client, appId, folder, options) : folder;
   const { send: sent, bytesToSend, skipped, parent, headSourceId } = planned;
   const source = sent === 'nothing' ? parent! : await send(client, appId, planned, options);
   if (source.sha256 !== planned.sha256)

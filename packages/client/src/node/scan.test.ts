@@ -65,7 +65,9 @@ test('links, pipes, reserved names and dependency folders are left out and named
   symlinkSync('/etc', join(folder, 'sub/etc'));
   symlinkSync('nowhere', join(folder, 'left/link'));
   execFileSync('mkfifo', [join(folder, 'pipe')]);
-  const { files, skipped } = await scanFolder(folder);
+  mkdirSync(join(folder, 'empty'));
+  const { files, folders, skipped } = await scanFolder(folder);
+  expect(folders.sort()).toEqual(['', 'empty/', 'kept/', 'kept/node_modules/', 'left/', 'sub/']);
   expect(files.map(({ path }) => path)).toEqual([
     'a.txt',
     'kept/.gitignore',

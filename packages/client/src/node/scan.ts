@@ -22,6 +22,8 @@ export interface Scan {
   folder: string;
   /** Sorted by path. */
   files: HashedFile[];
+  /** Those that are part of it, also without files: empty for the folder itself, others end with a slash. */
+  folders: string[];
   /** At most 1,000. */
   skipped: Skipped[];
   byteSize: number;
@@ -66,6 +68,7 @@ class FolderScan {
   readonly #pace: Pace;
   readonly #faults = new BundleFaults();
   readonly #found: Found[] = [];
+  readonly #folders: string[] = [];
   readonly #skipped: Skipped[] = [];
 
   constructor(folder: string, options: ScanOptions) {
@@ -85,7 +88,14 @@ class FolderScan {
     const { files, byteSize } = await this.#read();
     this.#faults.throwIfAny();
     const skipped = sortByPath(this.#skipped).slice(0, MAX_SKIPPED);
-    return { folder: this.#folder, files, skipped, byteSize, sha256: sourceSha256(files) };
+    return {
+      folder: this.#folder,
+      files,
+      folders: this.#folders,
+      skipped,
+      byteSize,
+      sha256: sourceSha256(files),
+    };
   }
 
   async #walk(): Promise<void> {
@@ -93,6 +103,7 @@ class FolderScan {
     for (let next = open.pop(); next && this.#found.length <= MAX_NAMED; next = open.pop()) {
       await this.#pace.due();
       const { prefix, above } = next;
+      this.#folders.push(prefix);
       const entries = this.#entries(prefix);
       const rules = above.within(prefix, this.#ignoreFiles(prefix, entries));
       for (const entry of entries) {
