@@ -37,6 +37,10 @@ async function run(command: Command, { globals, input }: Parsed, io: Io): Promis
     cli.say(
       `Continuing the same command, which was interrupted ${ago(write.continues.toISOString())}. --fresh starts it anew.`,
     );
+  if (write?.unkept)
+    cli.say(
+      `No key can be kept for this command: interrupted, it may act again when it is run again. ${write.unkept}`,
+    );
   try {
     if (command.needsSession) cli.requireSession();
     const exit = (await command.run(cli, input)) ?? EXIT.done;

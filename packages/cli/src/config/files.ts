@@ -13,7 +13,7 @@ export const stateFolder = ({ env }: Io): string =>
   join(env.XDG_STATE_HOME || join(env.HOME || homedir(), '.local/state'), 'headrace');
 
 /** Undefined if there is no such file. Throws for one that is not JSON. */
-export function readJsonFile<T>(path: string): T | undefined {
+export function readJsonFile(path: string): unknown {
   let text: string;
   try {
     text = readFileSync(path, 'utf8');
@@ -22,13 +22,16 @@ export function readJsonFile<T>(path: string): T | undefined {
     throw new Error(`${path} cannot be read: ${(error as Error).message}`, { cause: error });
   }
   try {
-    return JSON.parse(text) as T;
+    return JSON.parse(text) as unknown;
   } catch (error) {
     throw new Error(`${path} is not JSON: ${(error as Error).message}. Correct it, or remove it.`, {
       cause: error,
     });
   }
 }
+
+export const isRecord = (value: unknown): value is Record<string, unknown> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
 
 /** Only its owner can read it; its folder is made, for the owner alone, if it is missing. */
 export function writePrivateJson(path: string, value: unknown): void {

@@ -1,7 +1,8 @@
 /** `.headrace.json`: the service and the app that a folder belongs to. It holds no secret, and can be committed. */
 import { existsSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { readJsonFile } from './files.ts';
+import { usage } from '../core/fault.ts';
+import { isRecord, readJsonFile } from './files.ts';
 
 export interface Link {
   url?: string;
@@ -13,9 +14,19 @@ export const LINK_FILE = '.headrace.json';
 export function findLink(folder: string): { path: string; link: Link } | undefined {
   for (let at = folder; ; at = dirname(at)) {
     const path = join(at, LINK_FILE);
-    if (existsSync(path)) return { path, link: readJsonFile<Link>(path) ?? {} };
+    if (existsSync(path)) return { path, link: readLink(path) };
     if (dirname(at) === at) return undefined;
   }
+}
+
+function readLink(path: string): Link {
+  const stored = readJsonFile(path);
+  if (
+    !isRecord(stored) ||
+    ![stored.url, stored.app].every((one) => ['string', 'undefined'].includes(typeof one))
+  )
+    throw usage(`${path} is no link: it is { "url": "…", "app": "…" }.`, 'headrace link APP writes it again');
+  return stored as Link;
 }
 
 export function writeLink(folder: string, link: Link): string {

@@ -6,14 +6,17 @@
 import { EXIT } from '../core/exit.ts';
 import { Fault, usage } from '../core/fault.ts';
 import type { Io } from '../core/io.ts';
-import { readContexts } from './contexts.ts';
+import { contextNamed, readContexts } from './contexts.ts';
 import type { Context, Contexts } from './contexts.ts';
 import { findLink } from './link.ts';
 
+export type Credential = { key: string } | { session: { cookie: string; email: string } };
 export interface Target {
   url: string;
+  /** What named the address, for messages. */
+  urlFrom: string;
   /** Null: not signed in at this address. */
-  credential: { key: string } | { session: { cookie: string; email: string } } | null;
+  credential: Credential | null;
   /** Where the credential is from: a context's name, or `HEADRACE_KEY`. */
   from: string | null;
   app: string | undefined;
@@ -32,24 +35,31 @@ export function targetOf(io: Io, given: Given): Target {
   const { env } = io;
   const linked = findLink(io.cwd);
   const contexts = readContexts(io);
-  const named = namedContext(contexts, given.context ?? env.HEADRACE_CONTEXT);
-  const explicit = given.url ?? (given.context === undefined ? env.HEADRACE_URL : undefined);
-  const url = normalized(
-    explicit ?? named?.context.url ?? linked?.link.url ?? currentOf(contexts)?.context.url ?? DEFAULT_URL,
+  const named = namedContext(contexts, given.context ?? (env.HEADRACE_CONTEXT || undefined));
+  const current = currentOf(contexts);
+  const explicit = given.url ?? (given.context === undefined ? env.HEADRACE_URL || undefined : undefined);
+  const [address, urlFrom] = firstOf(
+    [explicit, given.url === undefined ? 'HEADRACE_URL' : '--url'],
+    [named?.context.url, named && `context ${named.name}`],
+    [linked?.link.url, linked?.path],
+    [current?.context.url, current && `context ${current.name}`],
+    [DEFAULT_URL, 'the default'],
   );
+  const url = normalized(address!);
   const used = named && sameService(named.context.url, url) ? named : contextFor(contexts, url);
   const fromEnv = env.HEADRACE_KEY && isForKey(url, explicit, contexts) ? env.HEADRACE_KEY : undefined;
   const linkedApp =
     linked && (!linked.link.url || sameService(linked.link.url, url)) ? linked.link.app : undefined;
   const [app, appFrom] = firstOf(
     [given.app, '--app'],
-    [env.HEADRACE_APP, 'HEADRACE_APP'],
+    [env.HEADRACE_APP || undefined, 'HEADRACE_APP'],
     [linkedApp, linked?.path],
     [used?.context.app, used && `context ${used.name}`],
   );
+  const place = { url, urlFrom: urlFrom!, app, appFrom };
   if (fromEnv !== undefined && given.context === undefined)
-    return { url, credential: { key: fromEnv }, from: 'HEADRACE_KEY', app, appFrom };
-  return { url, credential: credentialOf(used?.context), from: used?.name ?? null, app, appFrom };
+    return { ...place, credential: { key: fromEnv }, from: 'HEADRACE_KEY' };
+  return { ...place, credential: credentialOf(used?.context), from: used?.name ?? null };
 }
 
 /** HEADRACE_KEY belongs to the address that the user gives with it, else to the current context's or the default one. */
@@ -72,7 +82,7 @@ const sameService = (a: string, b: string) => normalized(a) === normalized(b);
 
 function namedContext(contexts: Contexts, name: string | undefined) {
   if (name === undefined) return undefined;
-  const context = contexts.contexts[name];
+  const context = contextNamed(contexts, name);
   if (!context)
     throw new Fault(EXIT.denied, `There is no context ${JSON.stringify(name)}.`, {
       hint: 'headrace context list',
@@ -80,8 +90,11 @@ function namedContext(contexts: Contexts, name: string | undefined) {
   return { name, context };
 }
 
-export const currentOf = ({ current, contexts }: Contexts) =>
-  current !== null && contexts[current] ? { name: current, context: contexts[current] } : undefined;
+export function currentOf(contexts: Contexts): { name: string; context: Context } | undefined {
+  const { current } = contexts;
+  const context = current === null ? undefined : contextNamed(contexts, current);
+  return context && { name: current!, context };
+}
 
 /** The current context if it is for the address, else any other one that is. */
 function contextFor(contexts: Contexts, url: string) {
@@ -95,5 +108,5 @@ function contextFor(contexts: Contexts, url: string) {
 function firstOf(
   ...pairs: [string | undefined, string | undefined][]
 ): [string | undefined, string | undefined] {
-  return pairs.find(([value]) => value !== undefined && value !== '') ?? [undefined, undefined];
+  return pairs.find(([value]) => value !== undefined) ?? [undefined, undefined];
 }

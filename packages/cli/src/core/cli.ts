@@ -3,9 +3,9 @@ import { createHash } from 'node:crypto';
 import { join } from 'node:path';
 import { createClient } from '@headrace/client';
 import type { Client, ListCall, Page } from '@headrace/client';
-import { readJsonFile, stateFolder, writePrivateJson } from '../config/files.ts';
+import { isRecord, readJsonFile, stateFolder, writePrivateJson } from '../config/files.ts';
 import { targetOf } from '../config/target.ts';
-import type { Target } from '../config/target.ts';
+import type { Credential, Target } from '../config/target.ts';
 import { detailsOf } from '../terminal/details.ts';
 import type { Detail } from '../terminal/details.ts';
 import { shown } from '../terminal/escape.ts';
@@ -84,25 +84,29 @@ export class Cli {
   }
 
   #connect(): Client {
-    const { url, credential } = this.target;
-    if (!credential)
-      throw new Fault(EXIT.denied, `You are not signed in at ${url}.`, {
-        hint: `headrace login ${url}, or set HEADRACE_KEY and HEADRACE_URL`,
-      });
+    const { url, urlFrom, credential } = this.target;
+    if (credential) return this.clientFor(url, credential);
+    const hint = this.io.env.HEADRACE_KEY
+      ? `${urlFrom} names the address. HEADRACE_KEY is sent there only with HEADRACE_URL=${url}`
+      : `headrace login ${url}, or set HEADRACE_KEY and HEADRACE_URL`;
+    throw new Fault(EXIT.denied, `You are not signed in at ${url}.`, { hint });
+  }
+
+  /** A credential is given only to the address that the user named for it. `session: null` signs in. */
+  clientFor(url: string, credential: Credential | { session: null }): Client {
     const options = {
       baseUrl: url,
       headers: { 'user-agent': `headrace-cli/${VERSION}` },
       ...(this.io.fetch && { fetch: this.io.fetch }),
     };
-    const client =
-      'key' in credential
-        ? createClient({ ...options, key: credential.key })
-        : createClient({
-            ...options,
-            session: true,
-            headers: { ...options.headers, cookie: credential.session.cookie, origin: new URL(url).origin },
-          });
-    return client;
+    if ('key' in credential) return createClient({ ...options, key: credential.key });
+    const { session } = credential;
+    const headers = {
+      ...options.headers,
+      origin: new URL(url).origin,
+      ...(session && { cookie: session.cookie }),
+    };
+    return createClient({ ...options, session: true, headers });
   }
 
   /**
@@ -175,13 +179,20 @@ export class Cli {
     return this.#readLast()[kind];
   }
 
-  /** `@last` is this one from now on. */
+  /** `@last` is this one from now on. It can be lost without harm: a home that cannot be written fails no command. */
   remember(kind: string, id: string): void {
-    writePrivateJson(this.#lastPath, { ...this.#readLast(), [kind]: id });
+    try {
+      writePrivateJson(this.#lastPath, { ...this.#readLast(), [kind]: id });
+    } catch {}
   }
 
   #readLast(): Record<string, string> {
-    return readJsonFile<Record<string, string>>(this.#lastPath) ?? {};
+    try {
+      const stored = readJsonFile(this.#lastPath);
+      return isRecord(stored) ? (stored as Record<string, string>) : {};
+    } catch {
+      return {};
+    }
   }
 
   get #lastPath(): string {

@@ -10,6 +10,9 @@ interface FaultParts {
   code?: string;
 }
 
+/** A service key: one that was typed by mistake is not repeated, where logs and screens would keep it. */
+const KEY = /hrk_[\w-]{8,}/g;
+
 /** A command that cannot go on, with its exit code. */
 export class Fault extends Error {
   override readonly name = 'Fault';
@@ -19,7 +22,7 @@ export class Fault extends Error {
   readonly code: string;
 
   constructor(exit: Exit, message: string, { hint, code }: FaultParts = {}) {
-    super(message);
+    super(message.replace(KEY, 'hrk_…'));
     this.exit = exit;
     this.hint = hint;
     this.code = code ?? CODES[exit] ?? 'failed';

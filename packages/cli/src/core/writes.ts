@@ -10,7 +10,7 @@
  *   begun, older than the service's receipts → –
  */
 import { createHash, randomUUID } from 'node:crypto';
-import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { closeSync, mkdirSync, openSync, readdirSync, renameSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { stateFolder } from '../config/files.ts';
 import type { Io } from './io.ts';
@@ -23,6 +23,8 @@ export interface Write {
   key: string;
   /** When the interrupted command began whose key this is; null for a new one. */
   continues: Date | null;
+  /** Why the key does not outlive this process; null if it does. */
+  unkept: string | null;
   /** The command has ended with an answer. */
   end(): void;
 }
@@ -30,24 +32,37 @@ export interface Write {
 /** `identity`: everything that makes it the same command. `isFresh`: takes a new key in any case. */
 export function beginWrite(io: Io, identity: readonly unknown[], isFresh: boolean): Write {
   const folder = join(stateFolder(io), 'writes');
-  mkdirSync(folder, { recursive: true, mode: 0o700 });
   const hash = createHash('sha256').update(JSON.stringify(identity)).digest('hex').slice(0, 32);
-  const path = join(folder, `${hash}.${process.pid}.${randomUUID()}`);
-  const end = () => rmSync(path, { force: true });
-  const abandoned = abandonedIn(folder);
-  if (isFresh) {
-    for (const name of abandoned.filter((one) => one.startsWith(`${hash}.`)))
-      rmSync(join(folder, name), { force: true });
-  } else {
-    for (const name of abandoned.filter((one) => one.startsWith(`${hash}.`))) {
-      const begun = statSync(join(folder, name), { throwIfNoEntry: false })?.mtime;
-      if (begun && renamed(join(folder, name), path))
-        return { key: readFileSync(path, 'utf8'), continues: begun, end };
-    }
+  try {
+    mkdirSync(folder, { recursive: true, mode: 0o700 });
+    return begun(folder, hash, isFresh);
+  } catch (error) {
+    // A full disk or a home that cannot be written is no reason to do nothing.
+    const unkept = (error as Error).message;
+    return { key: keyOf(randomUUID()), continues: null, unkept, end: () => {} };
   }
-  const key = `cli:${randomUUID()}`;
-  writeFileSync(path, key, { mode: 0o600, flag: 'wx' });
-  return { key, continues: null, end };
+}
+
+const keyOf = (id: string) => `cli:${id}`;
+
+/** The file's name is all that it says: it is there as a whole, or not at all. */
+function begun(folder: string, hash: string, isFresh: boolean): Write {
+  const pathOf = (id: string) => join(folder, `${hash}.${process.pid}.${id}`);
+  const writeWith = (id: string, continues: Date | null): Write => ({
+    key: keyOf(id),
+    continues,
+    unkept: null,
+    end: () => rmSync(pathOf(id), { force: true }),
+  });
+  for (const name of abandonedIn(folder).filter((one) => one.startsWith(`${hash}.`))) {
+    const id = name.split('.')[2]!;
+    const since = statSync(join(folder, name), { throwIfNoEntry: false })?.mtime;
+    if (isFresh) rmSync(join(folder, name), { force: true });
+    else if (since && isRenamed(join(folder, name), pathOf(id))) return writeWith(id, since);
+  }
+  const id = randomUUID();
+  closeSync(openSync(pathOf(id), 'wx', 0o600));
+  return writeWith(id, null);
 }
 
 /** The files of dead processes; those that are too old are removed. */
@@ -62,7 +77,7 @@ function abandonedIn(folder: string): string[] {
 }
 
 /** False if another process was first. */
-function renamed(from: string, to: string): boolean {
+function isRenamed(from: string, to: string): boolean {
   try {
     renameSync(from, to);
     return true;
