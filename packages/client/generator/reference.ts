@@ -33,7 +33,7 @@ const SECTIONS: readonly Section[] = [
   {
     title: 'The client and its options',
     declared: {
-      '': 'ClientOptions Bytes CallOptions WriteOptions PageOptions DoneOptions Page ResponseInfo',
+      '': 'ClientOptions Bytes CallOptions WriteOptions PageOptions RequestOptions DoneOptions Page ResponseInfo',
     },
   },
   {
@@ -92,6 +92,8 @@ the resources below.
 - A dot (•) marks methods that are also in \`headrace.project(projectId)\` or \`headrace.thread(threadId)\`, on the
   Direct API, without the ids of the app and the thread.
 - \`headrace.operation(key, work)\` calls \`work\` with a client that derives the keys of its writes from \`key\`.
+- \`headrace.request(method, path, options)\` calls any operation by its path. It takes \`RequestOptions\`, and returns
+  the successful \`Response\` with its body unread.
 `;
 
 const HEADER = `| Method | Returns | | HTTP | Permission |

@@ -40,7 +40,7 @@ async function requestsOf(spelling: 'platform' | 'direct'): Promise<Map<string, 
       for (const [method, call] of Object.entries(methods))
         if (
           typeof call === 'function' &&
-          !['events', 'operation', 'app', 'project', 'thread'].includes(name) &&
+          !['events', 'operation', 'request', 'app', 'project', 'thread'].includes(name) &&
           !['find', 'follow'].includes(method)
         )
           await (call as (...given: string[]) => Promise<unknown>)(...ids.slice(count)).catch(() => {});
@@ -88,6 +88,38 @@ describe('every operation of the document', () => {
 
   test('of a feed is read by events', () => {
     for (const { id } of operations) expect(METHODS[id] ?? FEEDS[id], id).toBeDefined();
+  });
+});
+
+describe('a request', () => {
+  test('sends any method and path, a key of its own for a write, and bytes as they are', async () => {
+    await using server = await loopback((response) => sendJson(response, 200, { ok: true }));
+    const { client, seen } = server;
+    const answer = await client.request('GET', '/api/models', { query: { limit: 1 } });
+    expect(await answer.json()).toEqual({ ok: true });
+    await client.request('POST', 'api/threads', { body: { a: 1 } });
+    const body = new TextEncoder().encode('bytes');
+    await client.request('PUT', '@evil.example/', {
+      idempotencyKey: 'mine',
+      body,
+      contentType: 'text/plain',
+    });
+    await client.operation('job', (inside) => inside.request('DELETE', '/api/tasks/1'));
+    expect(
+      seen.map(({ method, url, headers, body: sent }) => [method, url, headers['idempotency-key'], sent]),
+    ).toEqual([
+      ['GET', '/api/models?limit=1', undefined, ''],
+      ['POST', '/api/threads', expect.stringMatching(/^[0-9a-f-]{36}$/), '{"a":1}'],
+      ['PUT', '/@evil.example/', 'mine', 'bytes'],
+      ['DELETE', '/api/tasks/1', 'job:request', ''],
+    ]);
+  });
+
+  test('that is refused throws what the service says', async () => {
+    await using server = await loopback((response) => sendJson(response, 404, refusal('task_not_found')));
+    await expect(server.client.request('GET', '/api/tasks/1')).rejects.toMatchObject({
+      code: 'task_not_found',
+    });
   });
 });
 

@@ -12,9 +12,9 @@ import type {
 } from './generated/methods.ts';
 import type { Operation } from './generated/types.ts';
 import { createHttp } from './http.ts';
-import type { ClientOptions, Http } from './http.ts';
+import type { ClientOptions, Http, Query } from './http.ts';
 import { keysFrom } from './keys.ts';
-import type { CallOptions } from './options.ts';
+import type { CallOptions, WriteOptions } from './options.ts';
 import { makeResources } from './resources.ts';
 import type { Api } from './resources.ts';
 
@@ -37,6 +37,13 @@ export type AppHandle = Own<AppResources, 'apps'> & {
   thread(threadId: string): AppThreadHandle;
 };
 
+export interface RequestOptions extends WriteOptions {
+  query?: Query | undefined;
+  /** Sent as JSON; with `contentType`, bytes that are sent as they are. */
+  body?: unknown;
+  contentType?: string;
+}
+
 export interface Client extends Resources {
   operations: Resources['operations'] & Receipts;
   events: Events;
@@ -57,6 +64,8 @@ export interface Client extends Resources {
    * their own `idempotencyKey`.
    */
   operation<T>(key: string, work: (client: Client) => Promise<T>): Promise<T>;
+  /** Any operation by its method and path. Returns the successful answer, unread. Throws HeadraceError. */
+  request(method: string, path: string, options?: RequestOptions): Promise<Response>;
 }
 
 /** Throws TypeError for options that cannot work. */
@@ -89,6 +98,9 @@ function clientOf(http: Http): Client {
       follow: (options) => followThread(http, { threadId }, options),
     }),
     operation: (key, work) => work(clientOf(http.withKeys(keysFrom(key)))),
+    request: (method, path, { idempotencyKey: key = http.nextKey('request'), ...options } = {}) =>
+      // A path that began with anything else could make it another host.
+      http.open({ ...options, method, path: path.replace(/^\/?/, '/'), ...(method !== 'GET' && { key }) }),
   };
 }
 

@@ -1,6 +1,13 @@
 export type { Bound, Call, ListCall, WorkCall } from './call.ts';
 export { createClient } from './client.ts';
-export type { AppHandle, AppThreadHandle, Client, ProjectHandle, ThreadHandle } from './client.ts';
+export type {
+  AppHandle,
+  AppThreadHandle,
+  Client,
+  ProjectHandle,
+  RequestOptions,
+  ThreadHandle,
+} from './client.ts';
 export { HeadraceError, isCode, UncertainError, WaitTimeoutError } from './errors.ts';
 export type { ClientErrorCode, Code, DetailsOf, Field } from './errors.ts';
 export type {
