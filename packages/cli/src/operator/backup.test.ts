@@ -24,7 +24,7 @@ import { P } from '@headrace/server/threads/threads.fixture.ts';
 
 vi.setConfig({ testTimeout: 60_000, hookTimeout: 120_000 });
 
-const MAIN = fileURLToPath(new URL('main.ts', import.meta.url));
+const MAIN = fileURLToPath(new URL('../main.ts', import.meta.url));
 const SECRET = 'test secret of at least 32 characters';
 const WRITERS = 4;
 

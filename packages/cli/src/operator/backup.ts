@@ -17,29 +17,20 @@ import { existingSecretKeys, writeSecretKeys } from '@headrace/server/secret-key
 import { newTally, verifyStorage } from '@headrace/server/sources/verify/verify-storage.ts';
 import type { StorageReport } from '@headrace/server/sources/verify/verify-storage.ts';
 import { openStore, openStoreForReading } from '@headrace/server/storage/open-store.ts';
+import type { Cli } from '../core/cli.ts';
+import { EXIT } from '../core/exit.ts';
+import type { Exit } from '../core/exit.ts';
 import { databaseAway } from './database.ts';
 import { mebibytes, showProgress } from './progress.ts';
 import { reportLines } from './storage-report.ts';
-import { UsageError } from './usage-error.ts';
-
-export const BACKUP_HELP = `headrace backup DIR [--json]
-  Writes one consistent point of database, objects, repositories and secret keys to DIR, which is made, or empty. The service runs on: every write
-  that was acknowledged before the point is in the backup. DIR contains the secret keys: keep it as safe as they are.
-headrace restore DIR [--json]
-  Makes a backup the state of a new service: of an empty data folder (HEADRACE_DATA_DIR; config.json may be there), or, with
-  DATABASE_URL, of an empty database and an empty store. Then reads and hashes everything, as \`storage verify\` does. No service may
-  run there. Event cursors from before the restore answer 410 cursor_expired.
-Both read DATABASE_URL, HEADRACE_DATA_DIR, HEADRACE_S3_* and HEADRACE_SECRET_KEY like the service.
-  --json             print one JSON document to stdout instead of lines
-  exit code          0 done, 1 failed, or objects or repositories are missing or damaged, 2 wrong usage`;
 
 const VERIFY_CONCURRENCY = 4;
 /** Of the data folder, what an operator may have written before the restore. */
 const OWN_FILES = ['config.json'];
 
-export async function writeBackup(folder: string | undefined, asJson: boolean): Promise<number> {
-  const to = folderOf(folder);
-  const config = readConfig(process.env, isServiceKey);
+export async function writeBackup(cli: Cli, folder: string): Promise<Exit> {
+  const to = resolve(cli.io.cwd, folder);
+  const config = readConfig(cli.io.env, isServiceKey);
   const store = await openStoreForReading(config);
   try {
     const { tables, objects, repositories, ...manifest } = await backUp(
@@ -64,8 +55,8 @@ export async function writeBackup(folder: string | undefined, asJson: boolean): 
       ...damaged.map((one) => `damage   repository  ${one}`),
     ];
     const document = { folder: to, point: manifest.point, tables: tables.length, rows, objects };
-    print(asJson, { ...document, repositories: { count: copied.length, damaged } }, said);
-    return objects.missing.length + damaged.length === 0 ? 0 : 1;
+    cli.show({ ...document, repositories: { count: copied.length, damaged } }, () => said.join('\n'));
+    return objects.missing.length + damaged.length === 0 ? EXIT.done : EXIT.failed;
   } catch (error) {
     throw isDatabaseAway(error) ? databaseAway(error, config) : error;
   } finally {
@@ -73,9 +64,9 @@ export async function writeBackup(folder: string | undefined, asJson: boolean): 
   }
 }
 
-export async function restoreBackup(folder: string | undefined, asJson: boolean): Promise<number> {
-  const from = folderOf(folder);
-  const config = readConfig(process.env, isServiceKey);
+export async function restoreBackup(cli: Cli, folder: string): Promise<Exit> {
+  const from = resolve(cli.io.cwd, folder);
+  const config = readConfig(cli.io.env, isServiceKey);
   const manifest = await readManifest(from);
   await requireKeys(config, from);
   const place = await openPlace(config, from);
@@ -88,11 +79,10 @@ export async function restoreBackup(folder: string | undefined, asJson: boolean)
         manifest,
       );
       const report = await verified(place.connection, store);
-      print(asJson, { folder: from, point: manifest.point, ...restored, storage: report }, [
-        `${from}: the state of ${manifest.point.at} is restored`,
-        ...reportLines(report),
-      ]);
-      return report.sound ? 0 : 1;
+      cli.show({ folder: from, point: manifest.point, ...restored, storage: report }, () =>
+        [`${from}: the state of ${manifest.point.at} is restored`, ...reportLines(report)].join('\n'),
+      );
+      return report.sound ? EXIT.done : EXIT.failed;
     } finally {
       store.close();
     }
@@ -101,15 +91,6 @@ export async function restoreBackup(folder: string | undefined, asJson: boolean)
   } finally {
     await place.close();
   }
-}
-
-function folderOf(folder: string | undefined): string {
-  if (!folder) throw new UsageError('Name the folder of the backup.');
-  return resolve(folder);
-}
-
-function print(asJson: boolean, document: object, lines: string[]): void {
-  console.log(asJson ? JSON.stringify(document, null, 2) : lines.join('\n'));
 }
 
 /** What is sealed in the backup has to open: with a key of this environment, or with the backup's own. */

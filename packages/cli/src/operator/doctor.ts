@@ -13,45 +13,33 @@ import type { RunnerStatus } from '@headrace/runner/protocol';
 import { readConfig } from '@headrace/server/config.ts';
 import { findBinaries } from '@headrace/server/db/embedded/index.ts';
 import { runnerSocket } from '@headrace/server/runner/link.ts';
-
-interface Finding {
-  name: string;
-  ok: boolean;
-  /** What was found, or what to do. */
-  detail: string;
-  /** It works, but not as well as it could. */
-  warnings: string[];
-}
+import type { Cli } from '../core/cli.ts';
+import type { Exit } from '../core/exit.ts';
+import { showFindings } from './findings.ts';
+import type { Finding } from './findings.ts';
 
 const COMMAND_LIMIT_MS = 10_000;
 const NODE_MAJOR = 26;
 /** What source control is tried with; `git merge-tree --write-tree` exists since 2.38. */
 const GIT_MINIMUM = [2, 39] as const;
 
-/** Prints the findings; returns 1 when something required is missing. */
-export async function doctor(asJson: boolean): Promise<number> {
+export async function examineHost(cli: Cli): Promise<Exit> {
   const scratch = await mkdtemp(join(tmpdir(), 'headrace-doctor-'));
   try {
     const findings = await Promise.all([
       Promise.resolve(node()),
       found('git', git),
       found('postgres', () => postgres(scratch)),
-      found('sandbox', () => sandbox(scratch)),
-      found('runner', runner),
+      found('sandbox', () => sandbox(cli.io.env, scratch)),
+      found('runner', () => runner(cli.io.env)),
     ]);
-    const ok = findings.every((finding) => finding.ok);
-    console.log(asJson ? JSON.stringify({ ok, findings }, null, 2) : findings.flatMap(lines).join('\n'));
-    return ok ? 0 : 1;
+    return showFindings(cli, findings);
   } finally {
     await rm(scratch, { recursive: true, force: true });
   }
 }
 
-const lines = ({ name, ok, detail, warnings }: Finding) => [
-  `${ok ? 'ok     ' : 'missing'}  ${name.padEnd(8)}  ${detail}`,
-  ...warnings.map((warning) => `warning  ${name.padEnd(8)}  ${warning}`),
-];
-
+type Env = Cli['io']['env'];
 type Check = () => Promise<Omit<Finding, 'name'>>;
 
 async function found(name: string, check: Check): Promise<Finding> {
@@ -105,8 +93,8 @@ async function postgres(scratch: string): Promise<Omit<Finding, 'name'>> {
 }
 
 /** Uses the driver and engine that the service would use in this environment. */
-async function sandbox(scratch: string): Promise<Omit<Finding, 'name'>> {
-  const { sandboxDriver: driver, container } = readConfig(process.env, () => true);
+async function sandbox(env: Env, scratch: string): Promise<Omit<Finding, 'name'>> {
+  const { sandboxDriver: driver, container } = readConfig(env, () => true);
   const client = await ensureRunner({
     stateDir: join(scratch, 'runner'),
     socketPath: join(scratch, 'runner.sock'),
@@ -140,8 +128,8 @@ function bounds({ driver, limits, restore }: RunnerStatus): string {
 }
 
 /** The live runner for this data folder, if there is one. */
-async function runner(): Promise<Omit<Finding, 'name'>> {
-  const client = createRunnerClient(runnerSocket(readConfig(process.env, () => true).dataDir));
+async function runner(env: Env): Promise<Omit<Finding, 'name'>> {
+  const client = createRunnerClient(runnerSocket(readConfig(env, () => true).dataDir));
   try {
     const { pid, driver, load, egress } = await client.status();
     return {

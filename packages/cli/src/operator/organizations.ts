@@ -5,36 +5,33 @@ import type { Db } from '@headrace/server/db/database.ts';
 import type { DatabaseHandle } from '@headrace/server/db/database.ts';
 import { CAPABILITIES } from '@headrace/server/http/capabilities.ts';
 import type { Capability } from '@headrace/server/http/capabilities.ts';
+import type { Cli } from '../core/cli.ts';
+import { EXIT } from '../core/exit.ts';
+import { Fault, usage } from '../core/fault.ts';
 import { databaseAway, openServiceDatabase } from './database.ts';
-import { UsageError } from './usage-error.ts';
 
 interface Options {
-  id?: string | undefined;
-  'platform-api'?: string | undefined;
-  without?: string | undefined;
+  id: string | undefined;
+  'platform-api': 'true' | 'false' | undefined;
+  without: string | undefined;
 }
 
-/** `headrace organizations set`. Returns the exit code. */
-export async function setOrganization(options: Options): Promise<number> {
+/** `headrace organizations set` */
+export async function setOrganization(cli: Cli, options: Options): Promise<void> {
   const { id } = options;
-  if (!id) throw new UsageError('--id has to name an organization (`org_…`).');
+  if (!id) throw usage('--id has to name an organization (`org_…`).');
   const changes = changesOf(options);
-  if (!changes.length) throw new UsageError('Name what to set: --platform-api or --without.');
-  const config = readConfig(process.env, isServiceKey);
+  if (!changes.length) throw usage('Name what to set: --platform-api or --without.');
+  const config = readConfig(cli.io.env, isServiceKey);
   let database: DatabaseHandle | undefined;
   try {
     database = openServiceDatabase(config, 1);
     // The service notices the change within a second.
-    for (const { apply, effect } of changes) {
-      if (!(await apply(database.db, id))) {
-        console.log(`There is no organization ${id}.`);
-        return 1;
-      }
-      console.log(`${effect} of ${id}`);
-    }
-    return 0;
+    for (const { apply } of changes)
+      if (!(await apply(database.db, id))) throw new Fault(EXIT.failed, `There is no organization ${id}.`);
+    cli.show({ organization: { id } }, () => changes.map(({ effect }) => `${effect} of ${id}`).join('\n'));
   } catch (error) {
-    throw databaseAway(error, config);
+    throw error instanceof Fault ? error : databaseAway(error, config);
   } finally {
     await database?.close();
   }
@@ -48,14 +45,11 @@ interface Change {
 /** All are checked before the first is made. */
 function changesOf({ 'platform-api': platformApi, without }: Options): Change[] {
   const changes: Change[] = [];
-  if (platformApi !== undefined) {
-    if (platformApi !== 'true' && platformApi !== 'false')
-      throw new UsageError('--platform-api has to be true or false.');
+  if (platformApi !== undefined)
     changes.push({
       apply: (db, id) => setPlatformApi(db, id, platformApi === 'true'),
       effect: `Platform API access ${platformApi}`,
     });
-  }
   if (without !== undefined) {
     const names = capabilities(without);
     changes.push({
@@ -73,7 +67,7 @@ function capabilities(text: string): Capability[] {
     .filter(Boolean);
   const unknown = names.filter((name) => !(CAPABILITIES as readonly string[]).includes(name));
   if (unknown.length)
-    throw new UsageError(
+    throw usage(
       `--without: there is no capability ${unknown.join(', ')}; there are: ${CAPABILITIES.join(', ')}.`,
     );
   return names as Capability[];

@@ -17,7 +17,7 @@ import { PURPOSE as OF_AUTOMATIONS } from '@headrace/server/automations/secrets.
 
 vi.setConfig({ testTimeout: 60_000 });
 
-const MAIN = fileURLToPath(new URL('main.ts', import.meta.url));
+const MAIN = fileURLToPath(new URL('../main.ts', import.meta.url));
 const [FIRST, SECOND, OTHER] = ['first', 'second', 'other'].map(
   (name) => `the ${name} secret key of the service`,
 ) as [string, string, string];

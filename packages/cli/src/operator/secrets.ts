@@ -6,28 +6,32 @@ import { isDatabaseAway } from '@headrace/server/db/faults.ts';
 import { countOthers, rotateSecrets } from '@headrace/server/rotate-secrets.ts';
 import { replaceKeys } from '@headrace/server/sealing.ts';
 import { existingSecretKeys, replaceSecretKey } from '@headrace/server/secret-keys.ts';
+import type { Cli } from '../core/cli.ts';
+import { EXIT } from '../core/exit.ts';
+import type { Exit } from '../core/exit.ts';
 import { databaseAway, openServiceDatabase } from './database.ts';
 
 /** Receipts, whose fingerprints and answers the keys protect, are kept for so long; cursors less. */
 const STILL_NEEDED_DAYS = 8;
 
-/** Returns the exit code. */
-export async function newSecretKey(): Promise<number> {
-  const config = readConfig(process.env, isServiceKey);
+export async function newSecretKey(cli: Cli): Promise<void> {
+  const config = readConfig(cli.io.env, isServiceKey);
   if (config.secretKey !== null)
     throw new Error(
       'HEADRACE_SECRET_KEY gives the key: move it to HEADRACE_FORMER_SECRET_KEYS, and set another one',
     );
   await replaceSecretKey(config.dataDir);
-  console.log(
-    `${config.dataDir}/secret.key is a new key; secret.key.former has the one before. Restart the service, then run \`secrets rotate\`.`,
+  const path = `${config.dataDir}/secret.key`;
+  cli.show(
+    { path },
+    () =>
+      `${path} is a new key; secret.key.former has the one before. Restart the service, then run \`secrets rotate\`.`,
   );
-  return 0;
 }
 
-/** Returns the exit code: 0 where only the current key is needed to open what is stored. */
-export async function rotateSealed(asJson: boolean): Promise<number> {
-  const config = readConfig(process.env, isServiceKey);
+/** Fails if more than the current key is needed to open what is stored. */
+export async function rotateSealed(cli: Cli): Promise<Exit> {
+  const config = readConfig(cli.io.env, isServiceKey);
   const { current, former } = await existingSecretKeys(config);
   replaceKeys(current, former);
   const all = await rotated(config, current);
@@ -41,10 +45,8 @@ export async function rotateSealed(asJson: boolean): Promise<number> {
       ? `${unreadable} remain under a key that is neither the current nor a former one.`
       : `Nothing that is stored needs a former key. Remove them ${STILL_NEEDED_DAYS} days after the change: until then retries and cursors from before need them.`,
   ];
-  console.log(
-    asJson ? JSON.stringify({ formerKeys: former.length, rotated: all }, null, 2) : lines.join('\n'),
-  );
-  return unreadable > 0 ? 1 : 0;
+  cli.show({ formerKeys: former.length, rotated: all }, () => lines.join('\n'));
+  return unreadable > 0 ? EXIT.failed : EXIT.done;
 }
 
 async function rotated(config: Config, secretKey: Buffer) {

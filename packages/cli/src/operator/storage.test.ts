@@ -149,20 +149,15 @@ describe('exit code 1', () => {
   });
 });
 
-test('exit code 2: wrong use is told with what is right', async () => {
-  for (const args of [
-    ['--concurrency', '0'],
-    ['--concurrency', 'x'],
-    ['--project', 'prj_none'],
-    ['--nonsense'],
+test('exit code 2: wrong use is answered with what is right', async () => {
+  for (const [said, ...args] of [
+    ['--concurrency is a number from 1 to 16', '--concurrency', '0'],
+    ['--concurrency is a number from 1 to 16', '--concurrency', 'x'],
+    ['there is no project prj_none', '--project', 'prj_none'],
+    ['headrace storage verify has no option --nonsense', '--nonsense'],
   ]) {
     const { code, stdout, stderr } = await headrace(['storage', 'verify', ...args]);
-    expect([args, code, stdout, stderr]).toEqual([
-      args,
-      2,
-      '',
-      expect.stringContaining('storage verify [--project ID]'),
-    ]);
+    expect([args, code, stdout, stderr]).toEqual([args, 2, '', expect.stringContaining(said!)]);
   }
 });
 

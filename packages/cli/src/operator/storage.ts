@@ -8,64 +8,44 @@ import { newTally, verifyStorage } from '@headrace/server/sources/verify/verify-
 import type { StorageReport } from '@headrace/server/sources/verify/verify-storage.ts';
 import { StorageUnavailableError } from '@headrace/server/storage/object-store.ts';
 import { openStoreForReading } from '@headrace/server/storage/open-store.ts';
+import type { Cli } from '../core/cli.ts';
+import { EXIT } from '../core/exit.ts';
+import type { Exit } from '../core/exit.ts';
+import { Fault, usage } from '../core/fault.ts';
 import { databaseAway, openServiceDatabase } from './database.ts';
 import { showProgress } from './progress.ts';
 import { reportLines } from './storage-report.ts';
-import { UsageError } from './usage-error.ts';
-
-export const STORAGE_HELP = `headrace storage verify [--project ID] [--concurrency N] [--json]
-  Reads every registered object, hashes every content and artifact, and compares them with the database. It writes nothing and
-  can run next to a running service. It reads DATABASE_URL, HEADRACE_DATA_DIR and HEADRACE_S3_* like the service.
-  --project ID       only this project
-  --concurrency N    number of objects to read in parallel, 1 to 16 (4)
-  --json             print one JSON document to stdout instead of lines
-  exit code          0 sound, 1 damage found, 2 wrong usage, 3 could not finish: the store or the database is unavailable`;
 
 const DEFAULT_CONCURRENCY = 4;
-const MAX_CONCURRENCY = 16;
 /** One for a project, and one for an object. */
 const CONNECTIONS_EACH = 2;
-const DAMAGED = 1;
-const NOT_FINISHED = 3;
 
-interface StorageArguments {
-  project?: string;
-  concurrency?: string;
-  json?: boolean;
+interface StorageOptions {
+  project: string | undefined;
+  concurrency: number | undefined;
 }
 
-/** Returns the exit code. Throws UsageError. */
-export async function verifyStored({
-  project,
-  concurrency,
-  json = false,
-}: StorageArguments): Promise<number> {
-  const atOnce = concurrencyOf(concurrency);
-  const config = configured();
+export async function verifyStored(
+  cli: Cli,
+  { project, concurrency = DEFAULT_CONCURRENCY }: StorageOptions,
+): Promise<Exit> {
+  const config = configured(cli.io.env);
+  let report: StorageReport;
   try {
-    const report = await verified(config, project ?? null, atOnce);
-    console.log(json ? JSON.stringify(report, null, 2) : reportLines(report).join('\n'));
-    return report.sound ? 0 : DAMAGED;
+    report = await verified(config, project ?? null, concurrency);
   } catch (error) {
-    if (error instanceof UsageError) throw error;
-    console.error(`headrace: could not finish: ${reasonOf(error, config)}`);
-    return NOT_FINISHED;
+    if (error instanceof Fault) throw error;
+    throw new Fault(EXIT.unreachable, `could not finish: ${reasonOf(error, config)}`);
   }
+  cli.show({ ...report }, () => reportLines(report).join('\n'));
+  return report.sound ? EXIT.done : EXIT.failed;
 }
 
-function concurrencyOf(text: string | undefined): number {
-  if (text === undefined) return DEFAULT_CONCURRENCY;
-  const count = Number(text);
-  if (!/^\d+$/.test(text) || count < 1 || count > MAX_CONCURRENCY)
-    throw new UsageError(`--concurrency has to be a whole number from 1 to ${MAX_CONCURRENCY}.`);
-  return count;
-}
-
-function configured(): Config {
+function configured(env: Cli['io']['env']): Config {
   try {
-    return readConfig(process.env, isServiceKey);
+    return readConfig(env, isServiceKey);
   } catch (error) {
-    throw error instanceof ConfigError ? new UsageError(error.message) : error;
+    throw error instanceof ConfigError ? usage(error.message) : error;
   }
 }
 
@@ -106,7 +86,7 @@ async function requireProject({ db }: DatabaseHandle, id: string): Promise<void>
     .where('id', '=', id)
     .executeTakeFirst();
   if (!project || project.deleted_at)
-    throw new UsageError(`--project: there is no project ${id}${project ? ' any more' : ''}.`);
+    throw usage(`--project: there is no project ${id}${project ? ' any more' : ''}.`);
 }
 
 function reasonOf(error: unknown, config: Config): string {

@@ -18,7 +18,7 @@ import { buffer } from 'node:stream/consumers';
 import { gzipSync, zstdCompressSync } from 'node:zlib';
 import { pack, type Header } from 'tar-stream';
 import { afterAll, describe, expect, test } from 'vitest';
-import { UsageError } from '../usage-error.ts';
+import { Fault } from '../../core/fault.ts';
 import { importRuntime } from './import-runtime.ts';
 import { withImported } from '@headrace/server/runtimes-config.ts';
 
@@ -89,7 +89,7 @@ async function imported(archive: Buffer, name = `r${++counter}`) {
   writeFileSync(path, archive);
   const { code, said } = await importRuntime(name, path, join(scratch, 'data')).then(
     (told) => ({ code: 0, said: told }),
-    (error: Error) => ({ code: error instanceof UsageError ? 2 : 1, said: error.message }),
+    (error: Error) => ({ code: error instanceof Fault ? error.exit : 1, said: error.message }),
   );
   const folder = join(scratch, 'data/runtimes', name);
   return { code, said, folder, root: join(folder, 'root') };

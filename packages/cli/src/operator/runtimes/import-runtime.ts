@@ -2,22 +2,25 @@
 import { existsSync, mkdirSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { insideRoot } from '@headrace/runner/inside-root';
+import { readConfig } from '@headrace/server/config.ts';
 import { IMPORTED_FILE, importedRuntimes, RUNTIME_NAME } from '@headrace/server/runtimes-config.ts';
-import { UsageError } from '../usage-error.ts';
+import type { Cli } from '../../core/cli.ts';
+import { usage } from '../../core/fault.ts';
 import { openArchive } from './archive.ts';
 import { ARCHITECTURES, imageOf } from './image.ts';
 import type { Image } from './image.ts';
 import { unpackLayers } from './unpack-layers.ts';
 
-/** Returns a message for the operator. Throws UsageError, and Error with words for the operator. */
-export async function importRuntime(
-  name: string | undefined,
-  archive: string | undefined,
-  dataDir: string,
-): Promise<string> {
-  if (name === undefined || archive === undefined) throw new UsageError('Name the runtime and the archive.');
+export async function importArchive(cli: Cli, name: string, archive: string): Promise<void> {
+  const { dataDir } = readConfig(cli.io.env, () => true);
+  const message = await importRuntime(name, resolve(cli.io.cwd, archive), dataDir);
+  cli.show({ message }, () => message);
+}
+
+/** Returns a message for the operator. */
+export async function importRuntime(name: string, archive: string, dataDir: string): Promise<string> {
   if (!new RegExp(RUNTIME_NAME).test(name))
-    throw new UsageError(
+    throw usage(
       'A runtime is named by up to 63 of a-z, 0-9, ".", "_" and "-"; the first is a letter or digit.',
     );
   const file = resolve(archive);
