@@ -4,7 +4,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { PassThrough, Writable } from 'node:stream';
 import { onTestFinished } from 'vitest';
+import { differences } from './answers.fixture.ts';
+import { COMMANDS } from './commands.ts';
 import type { Exit } from './core/exit.ts';
+import { parse } from './core/parse.ts';
 import type { Io } from './core/io.ts';
 import { headrace } from './headrace.ts';
 
@@ -73,7 +76,26 @@ export function testCli(service?: { url: string; key: string; fetch?: typeof fet
         ...(service?.fetch && { fetch: service.fetch }),
       };
       const exit = await headrace(argv, io);
+      if (argv.includes('--json')) requireAnswer(argv, collected.stdout);
       return { exit, ...collected, json: () => JSON.parse(collected.stdout) as unknown };
     },
   };
+}
+
+/** Every document that a test sees is what its command promises. */
+function requireAnswer(argv: readonly string[], stdout: string): void {
+  const { command } = tried(() => parse(argv, COMMANDS)) ?? {};
+  const document = tried(() => JSON.parse(stdout) as { ok?: unknown });
+  if (command?.answer === undefined || document?.ok !== true || argv.includes('--help')) return;
+  const faults = differences(command.answer, document);
+  if (faults.length > 0)
+    throw new Error(`${argv.join(' ')} --json is no answer of ${command.answer}:\n${faults.join('\n')}`);
+}
+
+function tried<T>(work: () => T): T | undefined {
+  try {
+    return work();
+  } catch {
+    return undefined;
+  }
 }

@@ -5,7 +5,7 @@ import { targetOf } from './config/target.ts';
 import type { Command } from './core/command.ts';
 import { EXIT } from './core/exit.ts';
 import type { Exit } from './core/exit.ts';
-import { helpOf, overview } from './core/help.ts';
+import { HELP_WIDTH, helpOf, overview } from './core/help.ts';
 import type { Io } from './core/io.ts';
 import { parse } from './core/parse.ts';
 import type { Parsed } from './core/parse.ts';
@@ -13,13 +13,19 @@ import type { Write } from './core/writes.ts';
 import { hasColor, paintFor } from './terminal/style.ts';
 import { ago } from './terminal/times.ts';
 
+/** Longer lines are hard to read. */
+const WIDEST_HELP = 100;
+
 export async function headrace(argv: readonly string[], io: Io): Promise<Exit> {
   try {
     const parsed = parse(argv, COMMANDS);
     const { command, words, globals } = parsed;
     if (command && !globals.help) return await run(command, parsed, io);
-    const paint = paintFor(hasColor(io, io.stdout, globals['no-color']));
-    io.stdout.write(`${command ? helpOf(command, paint) : overview(COMMANDS, words[0], paint)}\n`);
+    const look = {
+      paint: paintFor(hasColor(io, io.stdout, globals['no-color'])),
+      width: Math.min(io.stdout.columns ?? HELP_WIDTH, WIDEST_HELP),
+    };
+    io.stdout.write(`${command ? helpOf(command, look) : overview(COMMANDS, words[0], look)}\n`);
     return EXIT.done;
   } catch (error) {
     return await failed(error, argv, io);

@@ -26,16 +26,35 @@ const NOTES: Readonly<Partial<Record<Group, string>>> = {
 const NEEDS_SESSION =
   'This needs a person who is signed in by e-mail address: headrace login --email ADDRESS. A service key cannot do it.';
 
+/** Columns where nothing says how many there are. */
+export const HELP_WIDTH = 80;
+/** Names that are longer have their text on the next line. */
+const WIDEST_NAME = 28;
+
+export interface Look {
+  paint: Paint;
+  /** Columns. */
+  width: number;
+}
+
 /** Of all commands, or of those that begin with a word. */
-export function overview(commands: readonly Command[], word: string | undefined, paint: Paint): string {
+export function overview(
+  commands: readonly Command[],
+  word: string | undefined,
+  { paint, width }: Look,
+): string {
   const shown = word === undefined ? commands : commands.filter(({ name }) => name.startsWith(`${word} `));
-  const width = Math.max(...shown.map((command) => lineOf(command).length));
+  const names = shown.map(lineOf);
   const groups = GROUPS.flatMap((group) => {
     const own = shown.filter((command) => command.group === group);
     if (own.length === 0) return [];
     return [
       paint('bold', group + (NOTES[group] ?? '')),
-      ...own.map((command) => `  ${lineOf(command).padEnd(width)}  ${command.summary}`),
+      ...aligned(
+        own.map((command) => [lineOf(command), command.summary]),
+        width,
+        names,
+      ),
       '',
     ];
   });
@@ -43,21 +62,24 @@ export function overview(commands: readonly Command[], word: string | undefined,
     `headrace ${word === undefined ? '<command>' : `${word} <command>`} [options]`,
     '',
     ...groups,
-    word === undefined
-      ? 'headrace <command> --help describes a command with examples. Every command takes --json.'
-      : `headrace ${word} <command> --help describes a command with examples.`,
+    ...wrapped(
+      word === undefined
+        ? 'headrace <command> --help describes a command with examples. Every command takes --json.'
+        : `headrace ${word} <command> --help describes a command with examples.`,
+      width,
+    ),
   ].join('\n');
 }
 
 const lineOf = ({ name, args = [] }: Command) => [name, ...args].join(' ');
 
-export function helpOf(command: Command, paint: Paint): string {
+export function helpOf(command: Command, { paint, width }: Look): string {
   const { summary, details, args = [], argHelp = {}, options = {}, examples, needsSession } = command;
   const described = args.filter((name) => argHelp[plain(name)] !== undefined);
   return [
-    `${summary}.`,
-    ...(details === undefined ? [] : ['', details]),
-    ...(needsSession ? ['', NEEDS_SESSION] : []),
+    ...wrapped(`${summary}.`, width),
+    ...(details === undefined ? [] : ['', ...wrapped(details, width)]),
+    ...(needsSession ? ['', ...wrapped(NEEDS_SESSION, width)] : []),
     '',
     paint('bold', 'Usage'),
     `  ${usageOf(command)}`,
@@ -66,12 +88,17 @@ export function helpOf(command: Command, paint: Paint): string {
       : [
           '',
           paint('bold', 'Arguments'),
-          ...aligned(described.map((name) => [plain(name), argHelp[plain(name)]!])),
+          ...aligned(
+            described.map((name) => [plain(name), argHelp[plain(name)]!]),
+            width,
+          ),
         ]),
-    ...(Object.keys(options).length === 0 ? [] : ['', paint('bold', 'Options'), ...optionLines(options)]),
+    ...(Object.keys(options).length === 0
+      ? []
+      : ['', paint('bold', 'Options'), ...optionLines(options, width)]),
     '',
     paint('bold', 'Options of every command'),
-    ...optionLines(globalsOf(command)),
+    ...optionLines(globalsOf(command), width),
     '',
     paint('bold', examples.length > 1 ? 'Examples' : 'Example'),
     ...examples.flatMap((example) => example.split('\n').map((line) => `  ${line}`)),
@@ -91,11 +118,11 @@ export const globalsOf = ({ scope, writes }: Command): Options =>
 
 export const plain = (name: string): string => name.replace(/[[\].]/g, '');
 
-export function optionLines(options: Options): string[] {
-  return aligned(
+const optionLines = (options: Options, width: number): string[] =>
+  aligned(
     Object.entries(options).map(([name, option]) => [optionText(name, option), helpText(option)]),
+    width,
   );
-}
 
 export const optionText = (name: string, { short, type, value }: Option): string =>
   `${short ? `-${short}, ` : ''}--${name}${type === 'boolean' ? '' : ` ${value ?? (type === 'duration' ? 'TIME' : 'VALUE')}`}`;
@@ -103,7 +130,33 @@ export const optionText = (name: string, { short, type, value }: Option): string
 export const helpText = ({ help, choices, multiple }: Option): string =>
   help + (choices ? ` (${choices.join(', ')})` : '') + (multiple ? '; may be repeated' : '');
 
-function aligned(pairs: readonly (readonly [string, string])[]): string[] {
-  const width = Math.max(...pairs.map(([name]) => name.length));
-  return pairs.map(([name, text]) => `  ${name.padEnd(width)}  ${text}`);
+/** In two columns. `names`: those that are aligned together, if more than these. */
+function aligned(
+  pairs: readonly (readonly [string, string])[],
+  width: number,
+  names: readonly string[] = pairs.map(([name]) => name),
+): string[] {
+  const widest = Math.min(WIDEST_NAME, Math.floor(width / 2) - 4);
+  const column = Math.max(0, ...names.map((name) => name.length).filter((length) => length <= widest));
+  return pairs.flatMap(([name, text]) => {
+    const [first = '', ...more] = wrapped(text, width - column - 4);
+    const indented = more.map((line) => ' '.repeat(column + 4) + line);
+    return name.length <= column
+      ? [`  ${name.padEnd(column)}  ${first}`, ...indented]
+      : [`  ${name}`, ' '.repeat(column + 4) + first, ...indented];
+  });
 }
+
+/** Lines that are too long are broken at spaces. */
+export const wrapped = (text: string, width: number): string[] =>
+  text.split('\n').flatMap((line) => {
+    const lines: string[] = [];
+    let rest = line;
+    while (rest.length > width) {
+      const at = rest.lastIndexOf(' ', width);
+      if (at <= 0) break;
+      lines.push(rest.slice(0, at));
+      rest = rest.slice(at + 1);
+    }
+    return [...lines, rest];
+  });

@@ -17,7 +17,7 @@ async function onHost<T>(name: string, load: () => Promise<T>): Promise<T> {
   }
 }
 
-const LIKE_SERVICE = `Reads DATABASE_URL, HEADRACE_DATA_DIR, HEADRACE_S3_* and
+const LIKE_SERVICE = `Reads DATABASE_URL, HEADRACE_DATA_DIR, HEADRACE_S3_* and \
 HEADRACE_SECRET_KEY like the service.`;
 
 export const operatorCommands: readonly Command[] = [
@@ -25,7 +25,7 @@ export const operatorCommands: readonly Command[] = [
     name: 'doctor',
     group: 'Operator',
     summary: 'Report what this host offers, or whether a service works',
-    details: `On a host: Node, git, the database, sandboxes. With --remote, of the service
+    details: `On a host: Node, git, the database, sandboxes. With --remote, of the service \
 that you are signed in at: its version, whether it is ready, your key, its clock.
 Exits with 1 if something required is missing.
 --json prints {ok, findings}, each with name, ok, detail and warnings.`,
@@ -41,7 +41,7 @@ Exits with 1 if something required is missing.
     name: 'keys generate',
     group: 'Operator',
     summary: 'Generate a service key offline, for HEADRACE_BOOTSTRAP_KEY',
-    details: `A new service takes the key from HEADRACE_BOOTSTRAP_KEY at its first start.
+    details: `A new service takes the key from HEADRACE_BOOTSTRAP_KEY at its first start. \
 \`headrace keys create\` creates a key in a running service.
 --json prints {ok, key}.`,
     examples: ['headrace keys generate'],
@@ -77,7 +77,7 @@ Exits with 1 if something required is missing.
     name: 'users reset-password',
     group: 'Operator',
     summary: 'Give a user a new password, and end all their sessions',
-    details: `The password is generated and printed once, or read from stdin.
+    details: `The password is generated and printed once, or read from stdin. \
 ${LIKE_SERVICE}
 --json prints {ok, email, password}; no password that was read from stdin.`,
     options: {
@@ -110,10 +110,10 @@ ${LIKE_SERVICE}
     name: 'storage verify',
     group: 'Operator',
     summary: 'Read and hash everything that is stored, and report damage',
-    details: `Reads every registered object, hashes every content and artifact, and compares
-them with the database. It writes nothing and can run next to a running service.
+    details: `Reads every registered object, hashes every content and artifact, and compares \
+them with the database. It writes nothing and can run next to a running service. \
 ${LIKE_SERVICE}
-Exits with 0 if all is sound, 1 if there is damage, 3 if it could not finish: the
+Exits with 0 if all is sound, 1 if there is damage, 3 if it could not finish: the \
 store or the database is unavailable. --json prints the report.`,
     options: {
       project: { type: 'string', value: 'ID', help: 'only this project' },
@@ -134,8 +134,8 @@ store or the database is unavailable. --json prints the report.`,
     name: 'backup',
     group: 'Operator',
     summary: 'Write one consistent point of everything to an empty folder',
-    details: `Database, objects, repositories and secret keys. The service runs on: every write
-that was acknowledged before the point is in the backup. The folder contains the
+    details: `Database, objects, repositories and secret keys. The service runs on: every write \
+that was acknowledged before the point is in the backup. The folder contains the \
 secret keys: keep it as safe as they are. ${LIKE_SERVICE}
 Exits with 1 if objects or repositories are missing or damaged.
 --json prints {ok, folder, point, tables, rows, objects, repositories}.`,
@@ -151,9 +151,9 @@ Exits with 1 if objects or repositories are missing or damaged.
     name: 'restore',
     group: 'Operator',
     summary: 'Make a backup the state of a new service, and verify it',
-    details: `Of an empty data folder (HEADRACE_DATA_DIR; config.json may be there), or, with
-DATABASE_URL, of an empty database and an empty store. Then reads and hashes
-everything, as \`storage verify\` does. No service may run there. Event cursors from
+    details: `Of an empty data folder (HEADRACE_DATA_DIR; config.json may be there), or, with \
+DATABASE_URL, of an empty database and an empty store. Then reads and hashes \
+everything, as \`storage verify\` does. No service may run there. Event cursors from \
 before the restore answer 410 cursor_expired. ${LIKE_SERVICE}
 --json prints {ok, folder, point, storage}, and counts of what was restored.`,
     args: ['DIR'],
@@ -168,7 +168,7 @@ before the restore answer 410 cursor_expired. ${LIKE_SERVICE}
     name: 'secrets new-key',
     group: 'Operator',
     summary: 'Give the data folder a new secret key',
-    details: `The key before still opens what it sealed. Restart the service, then run
+    details: `The key before still opens what it sealed. Restart the service, then run \
 \`headrace secrets rotate\`. --json prints {ok, path}.`,
     examples: ['headrace secrets new-key'],
     scope: 'none',
