@@ -2,6 +2,8 @@ import { command } from '../core/command.ts';
 import type { Command } from '../core/command.ts';
 import { LIST_OPTIONS } from '../core/options.ts';
 
+const APP = 'an id, the first 8 characters of one, `~NAME` or `@last`; by default the linked app';
+
 export const appCommands: readonly Command[] = [
   command({
     name: 'apps list',
@@ -32,5 +34,51 @@ export const appCommands: readonly Command[] = [
     answer: 'projects.createApp',
     run: async (cli, { args: [name], options }) =>
       (await import('./apps.ts')).createApp(cli, name, options['external-id']),
+  }),
+  command({
+    name: 'apps show',
+    group: 'Start',
+    summary: 'Show an app and its head',
+    args: ['[APP]'],
+    argHelp: { APP },
+    argCompletes: { APP: 'app' },
+    examples: ['headrace apps show ~Shop'],
+    scope: 'app',
+    answer: 'projects.getApp',
+    run: async (cli, { args: [app] }) => (await import('./apps.ts')).showApp(cli, app),
+  }),
+  command({
+    name: 'apps update',
+    group: 'Start',
+    summary: 'Change the name, your id or the metadata of an app',
+    args: ['[APP]'],
+    argHelp: { APP },
+    argCompletes: { APP: 'app' },
+    options: {
+      name: { type: 'string', value: 'NAME', help: 'what people call it' },
+      'external-id': { type: 'string', value: 'ID', help: 'your own id of it' },
+      'no-external-id': { type: 'boolean', help: 'remove your own id' },
+      metadata: { type: 'string', value: 'KEY=VALUE', help: 'set a key of the metadata', multiple: true },
+      'no-metadata': { type: 'string', value: 'KEY', help: 'remove a key of the metadata', multiple: true },
+    },
+    examples: ['headrace apps update ~Shop --name Store --metadata plan=pro'],
+    scope: 'app',
+    writes: true,
+    answer: 'projects.updateApp',
+    run: async (cli, { args: [app], options }) => (await import('./update.ts')).updateApp(cli, app, options),
+  }),
+  command({
+    name: 'apps delete',
+    group: 'Start',
+    summary: 'Delete an app with all its threads and versions',
+    details: 'Asks for the name of the app; --yes deletes without asking.',
+    args: ['APP'],
+    argHelp: { APP: 'an id, the first 8 characters of one, `~NAME` or `@last`' },
+    argCompletes: { APP: 'app' },
+    examples: ['headrace apps delete ~Shop --yes'],
+    scope: 'service',
+    writes: true,
+    answer: 'projects.deleteApp',
+    run: async (cli, { args: [app] }) => (await import('./apps.ts')).deleteApp(cli, app),
   }),
 ];

@@ -18,11 +18,15 @@ const BAR_COLUMNS = 24;
 /** Returns the function that stops it, and removes the bar. */
 export function startProgress(out: Writable & Terminal, step: () => Step): () => void {
   const isTerminal = out.isTTY === true;
-  const draw = () => out.write(isTerminal ? ERASE_LINE + barLine(step(), out.columns ?? 80) : lineOf(step()));
+  let isDrawn = false;
+  const draw = () => {
+    isDrawn = true;
+    out.write(isTerminal ? ERASE_LINE + barLine(step(), out.columns ?? 80) : lineOf(step()));
+  };
   const timer = setInterval(draw, isTerminal ? TERMINAL_MS : LINE_MS);
   return () => {
     clearInterval(timer);
-    if (isTerminal) out.write(ERASE_LINE);
+    if (isTerminal && isDrawn) out.write(ERASE_LINE);
   };
 }
 

@@ -57,7 +57,7 @@ const appOf = ({ world, ids }: Call): string | null => (ids.length === 0 ? null 
 
 export const ROUTES = {
   'apps.create': send('POST', `${ROOT}/apps`, 201, sources.createApp),
-  'apps.list': get(`${ROOT}/apps`, sources.listApps, [...PAGE, 'externalId']),
+  'apps.list': get(`${ROOT}/apps`, sources.listApps, [...PAGE, 'externalId', 'query']),
   'apps.get': get(A, sources.getApp),
   'apps.update': send('PATCH', A, 200, sources.updateApp),
   'apps.delete': send('DELETE', A, 200, sources.deleteApp),

@@ -61,7 +61,8 @@ test('a write with a lost answer happens once, with one key', async () => {
   const { service, headrace } = bench();
   service.failNext('apps.create', { code: 'network', when: 'after', times: 2 });
   const app = await headrace.apps.create({ name: 'Shop' });
-  expect((await headrace.apps.list()).items).toEqual([app]);
+  expect((await headrace.apps.list({ query: 'sho' })).items).toEqual([app]);
+  expect((await headrace.apps.list({ query: 'other' })).items).toEqual([]);
   const writes = service.requests.filter(({ operation }) => operation === 'apps.create');
   expect(new Set(writes.map(({ idempotencyKey }) => idempotencyKey)).size).toBe(1);
   expect(writes).toHaveLength(3);
@@ -172,7 +173,8 @@ test('what it does not have is refused clearly, not invented', async () => {
   const { headrace, appId, sourceId } = await shop();
   for (const call of [headrace.usage.read(), headrace.sources.diff(appId, sourceId, { base: sourceId })])
     await expect(call).rejects.toMatchObject({ status: 501, code: 'not_configured' });
-  await expect(headrace.apps.list({ query: 'x' })).rejects.toThrow('query parameter query of apps.list');
+  const diff = headrace.sources.diff(appId, sourceId, { base: sourceId, path: ['a'] });
+  await expect(diff).rejects.toThrow('query parameter path of sources.diff');
 });
 
 test('SHA-256 matches the standard', () => {

@@ -98,9 +98,11 @@ export function createApp({ world, body }: Call): Reply {
 
 export function listApps(call: Call): Reply {
   const externalId = call.query.get('externalId');
+  const name = call.query.get('query')?.toLowerCase() ?? '';
   const apps = [...call.world.apps.values()]
     .map(({ app }) => app)
-    .filter((app) => app.deletedAt === null && (externalId === null || app.externalId === externalId));
+    .filter((app) => app.deletedAt === null && (externalId === null || app.externalId === externalId))
+    .filter((app) => app.name.toLowerCase().includes(name));
   return page('apps', newestFirst(apps), call);
 }
 
