@@ -6,13 +6,12 @@ import { PassThrough, Writable } from 'node:stream';
 import { onTestFinished } from 'vitest';
 import { differences } from './answers.fixture.ts';
 import { COMMANDS } from './commands.ts';
-import type { Exit } from './core/exit.ts';
 import { parse } from './core/parse.ts';
 import type { Io } from './core/io.ts';
 import { headrace } from './headrace.ts';
 
 export interface Ran {
-  exit: Exit;
+  exit: number;
   stdout: string;
   stderr: string;
   /** Of stdout; throws for what is not JSON. */

@@ -16,7 +16,7 @@ import { ago } from './terminal/times.ts';
 /** Longer lines are hard to read. */
 const WIDEST_HELP = 100;
 
-export async function headrace(argv: readonly string[], io: Io): Promise<Exit> {
+export async function headrace(argv: readonly string[], io: Io): Promise<number> {
   try {
     const parsed = parse(argv, COMMANDS);
     const { command, words, globals } = parsed;
@@ -32,7 +32,7 @@ export async function headrace(argv: readonly string[], io: Io): Promise<Exit> {
   }
 }
 
-async function run(command: Command, { globals, input }: Parsed, io: Io): Promise<Exit> {
+async function run(command: Command, { globals, input }: Parsed, io: Io): Promise<number> {
   // Loads the client; help and completion do without it.
   const [{ Cli }, { beginWrite }] = await Promise.all([import('./core/cli.ts'), import('./core/writes.ts')]);
   const write = command.writes

@@ -3,7 +3,6 @@
  * when it runs, so `--help` loads none of it.
  */
 import type { Cli } from './cli.ts';
-import type { Exit } from './exit.ts';
 import type { Completes, Options, Values } from './options.ts';
 
 /** `NAME` is required, `[NAME]` is not, and `NAME...` takes all that follow. */
@@ -63,7 +62,8 @@ interface Spec<A extends readonly string[], O extends Options> {
   writes?: boolean;
   /** The operationId whose answer is the document of `--json`; without one, `details` says what it is. */
   answer?: string;
-  run(cli: Cli, input: Input<A, O>): Promise<Exit | void>;
+  /** Returns the exit code: of EXIT, or that of a command that ran for this one. */
+  run(cli: Cli, input: Input<A, O>): Promise<number | void>;
 }
 export type Command = Spec<readonly string[], Options>;
 

@@ -4,12 +4,13 @@ import type { Readable, Writable } from 'node:stream';
 export interface Terminal {
   isTTY?: boolean;
   columns?: number;
+  rows?: number;
 }
 
 export interface Io {
   env: Readonly<Record<string, string | undefined>>;
   cwd: string;
-  stdin: Readable & Terminal;
+  stdin: Readable & Terminal & { setRawMode?(isRaw: boolean): unknown };
   stdout: Writable & Terminal;
   stderr: Writable & Terminal;
   /** Calls the listener at each Ctrl-C. Returns the function that stops it. */

@@ -140,22 +140,28 @@ function durationOf(name: string, text: string): number {
   return Number(count) * UNITS_MS[unit!]!;
 }
 
+/** An optional argument is left out where otherwise a required one after it would be missing: `edit [THREAD] PATH`. */
 function argsOf(given: string[], command: Command): Input['args'] {
   const { args = [] } = command;
   const values: (string | string[] | undefined)[] = [];
-  for (const [at, name] of args.entries()) {
+  let at = 0;
+  for (const [index, name] of args.entries()) {
     const isOptional = name.startsWith('[');
     if (name.replace(']', '').endsWith('...')) {
       if (!isOptional && given.length <= at) throw missing(name, command);
       return [...values, given.slice(at)] as unknown as Input['args'];
     }
+    const isLeftOut = isOptional && given.length - at <= requiredAfter(args, index);
     if (!isOptional && given[at] === undefined) throw missing(name, command);
-    values.push(given[at]);
+    values.push(isLeftOut ? undefined : given[at++]);
   }
-  if (given.length > args.length)
-    throw usage(`${JSON.stringify(given[args.length])} is one argument too many.`, usageOf(command));
+  if (given.length > at)
+    throw usage(`${JSON.stringify(given[at])} is one argument too many.`, usageOf(command));
   return values as unknown as Input['args'];
 }
+
+const requiredAfter = (args: readonly string[], index: number): number =>
+  args.slice(index + 1).filter((name) => !name.startsWith('[')).length;
 
 const missing = (name: string, command: Command) =>
   usage(`${name.replace('...', '')} is missing.`, usageOf(command));

@@ -1,0 +1,107 @@
+/** `headrace edit`: one file of a thread, in the editor or from a file, saved as an edit. */
+import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { basename, join, resolve } from 'node:path';
+import { HeadraceError } from '@headrace/client';
+import type { CreateEditInput, SourceFileContent } from '@headrace/client';
+import type { Cli } from '../core/cli.ts';
+import { EXIT } from '../core/exit.ts';
+import { Fault, usage } from '../core/fault.ts';
+import { readText } from '../core/input.ts';
+import { editText } from '../terminal/editor.ts';
+import { oneLine } from '../terminal/escape.ts';
+import { threadPlace } from './place.ts';
+import type { Place } from './place.ts';
+
+interface EditOptions {
+  file: string | undefined;
+  delete: boolean;
+  message: string | undefined;
+}
+type Change = CreateEditInput['changes'][number];
+
+export async function edit(
+  cli: Cli,
+  [text, path]: [string | undefined, string],
+  options: EditOptions,
+): Promise<void> {
+  if (options.delete && options.file !== undefined) throw usage('--delete and --file exclude each other.');
+  const place = await threadPlace(cli, text);
+  const { latestSourceId, projectId } = await place.of(cli.client).get({ signal: cli.signal });
+  if (latestSourceId === null)
+    throw new Fault(EXIT.conflict, 'The thread has no source to edit yet.', { hint: 'headrace thread show' });
+  const before = await fileOf(cli, { projectId, sourceId: latestSourceId, path });
+  const change = await changeOf(cli, { path, before }, options);
+  if (change === undefined) return cli.say('Nothing was changed.');
+  await save(cli, place, {
+    expectedSourceId: latestSourceId,
+    changes: [change],
+    ...(options.message !== undefined && { message: options.message }),
+  });
+}
+
+/** Null if the source has no such file. Direct paths reach the files of every project. */
+async function fileOf(
+  cli: Cli,
+  { projectId, sourceId, path }: { projectId: string; sourceId: string; path: string },
+): Promise<SourceFileContent | null> {
+  try {
+    return await cli.client.sources.file(projectId, sourceId, { path, signal: cli.signal });
+  } catch (error) {
+    if (error instanceof HeadraceError && error.status === 404) return null;
+    throw error;
+  }
+}
+
+/** Undefined if nothing is to be changed. */
+async function changeOf(
+  cli: Cli,
+  { path, before }: { path: string; before: SourceFileContent | null },
+  { file, delete: isDeleted }: EditOptions,
+): Promise<Change | undefined> {
+  if (isDeleted) {
+    if (before) return { path, content: null };
+    throw new Fault(EXIT.notFound, `The thread has no file ${oneLine(path)}.`, { hint: 'headrace files' });
+  }
+  if (file !== undefined) {
+    const content = file === '-' ? Buffer.from(await readText(cli, '-')) : bytesOf(cli, file);
+    return { path, content: content.toString('base64'), encoding: 'base64' };
+  }
+  if (before?.encoding === 'base64') throw usage(`${oneLine(path)} is not text.`, 'Replace it: --file FILE');
+  const content = await editText(cli, { name: path, text: before?.content ?? '' });
+  if (content === null || content === (before?.content ?? '')) return undefined;
+  return { path, content };
+}
+
+function bytesOf(cli: Cli, file: string): Buffer {
+  try {
+    return readFileSync(resolve(cli.io.cwd, file));
+  } catch (error) {
+    throw usage(`${file} cannot be read: ${(error as Error).message}`);
+  }
+}
+
+/** A text that could not be saved is kept: nobody writes it twice. */
+async function save(cli: Cli, place: Place, body: CreateEditInput): Promise<void> {
+  try {
+    const source = await cli.write(
+      (client) => place.of(client).edits.create(body, { signal: cli.signal }),
+      JSON.stringify(body),
+    );
+    cli.show({ source }, () => source.id);
+    cli.say(cli.paintTalk('dim', '→ headrace diff, headrace apply'));
+  } catch (error) {
+    const [{ path, content, encoding }] = body.changes as [Change];
+    if (typeof content === 'string') {
+      const kept = join(mkdtempSync(join(cli.io.env.TMPDIR || tmpdir(), 'headrace-kept-')), basename(path));
+      writeFileSync(kept, Buffer.from(content, encoding ?? 'utf8'), { mode: 0o600 });
+      cli.say(`The text is kept: ${oneLine(kept)}`);
+    }
+    if (error instanceof HeadraceError && error.code === 'stale_source')
+      throw new Fault(EXIT.conflict, 'The thread has changed meanwhile: it has a newer source.', {
+        code: 'stale_source',
+        hint: 'Look at it with headrace diff, and edit again.',
+      });
+    throw error;
+  }
+}

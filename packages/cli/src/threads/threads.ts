@@ -1,0 +1,149 @@
+/** `headrace thread …` */
+import { writeFileSync } from 'node:fs';
+import { resolve } from 'node:path';
+import type { Run, Thread, UpdateThreadInput } from '@headrace/client';
+import type { Cli } from '../core/cli.ts';
+import { requireChange } from '../core/body.ts';
+import { usage } from '../core/fault.ts';
+import { oneLine } from '../terminal/escape.ts';
+import { money } from '../terminal/money.ts';
+import { statusColor } from '../terminal/style.ts';
+import { tableOf } from '../terminal/table.ts';
+import type { Column } from '../terminal/table.ts';
+import { ago } from '../terminal/times.ts';
+import { RUN_COLUMNS } from './history.ts';
+import { threadPlace } from './place.ts';
+import type { Place } from './place.ts';
+
+const COLUMNS: readonly Column<Thread>[] = [
+  { header: 'ID', value: ({ id }) => id, whole: true },
+  {
+    header: 'STATUS',
+    value: ({ status }) => status,
+    color: ({ status }) => statusColor(status),
+    whole: true,
+  },
+  { header: 'TITLE', value: ({ title }) => title, color: () => 'bold' },
+  { header: 'CHANGED', value: ({ updatedAt }) => ago(updatedAt) },
+];
+
+interface Filters {
+  limit: number | undefined;
+  status: Thread['status'] | undefined;
+  query: string | undefined;
+  all: boolean;
+}
+
+export async function listThreads(cli: Cli, { limit, status, query, all }: Filters): Promise<void> {
+  const appId = all ? undefined : await cli.appId();
+  await cli.list({
+    member: 'threads',
+    page: (options) =>
+      appId === undefined
+        ? cli.client.threads.listAll({ ...options, status, query, sort: 'activity' })
+        : cli.client.threads.list(appId, { ...options, status, query }),
+    columns: COLUMNS,
+    empty: 'There are no such threads. → headrace thread new "What is to be done"',
+    limit,
+  });
+}
+
+const SHOWN_RUNS = 5;
+
+export async function showThread(cli: Cli, text: string | undefined): Promise<void> {
+  const place = await threadPlace(cli, text);
+  const { signal } = cli;
+  const thread = await place.of(cli.client).get({ signal });
+  if (cli.isJson) return cli.show({ thread }, () => '');
+  const runs: Run[] = [];
+  for await (const run of place.of(cli.client).runs.list({ limit: 200, signal })) runs.push(run);
+  cli.print(detailsOf(cli, thread, runs));
+  if (runs.length === 0) return;
+  cli.print('');
+  cli.print(tableOf(runs.slice(0, SHOWN_RUNS), RUN_COLUMNS, { width: cli.width, paint: cli.paint }));
+}
+
+function detailsOf(cli: Cli, thread: Thread, runs: readonly Run[]): string {
+  const { waitingOn, blockedOn, spendLimitMicros: limit } = thread;
+  const spent = runs.reduce((sum, { usage: { costMicros } }) => sum + costMicros, 0);
+  return cli.details([
+    ['id', thread.id],
+    ['title', thread.title],
+    ['status', thread.status, statusColor(thread.status)],
+    ['error', thread.initializationErrorMessage ?? undefined, 'red'],
+    ['waits for', waitingOn.length > 0 ? waitingOn.join(', ') : undefined, 'yellow'],
+    ['blocked by', blockedOn.length > 0 ? blockedOn.join(', ') : undefined, 'yellow'],
+    ['model', thread.modelId],
+    ['started from', thread.sourceId],
+    ['latest source', thread.latestSourceId],
+    ['spent', money(spent) + (limit === null ? '' : ` of ${money(limit)}`)],
+    ['created', ago(thread.createdAt)],
+    ['changed', ago(thread.updatedAt)],
+    ['archived', thread.archivedAt === null ? undefined : ago(thread.archivedAt)],
+  ]);
+}
+
+interface Update {
+  title: string | undefined;
+  'spend-limit': string | undefined;
+}
+
+export async function updateThread(cli: Cli, text: string | undefined, options: Update): Promise<void> {
+  const { title, 'spend-limit': limit } = options;
+  const body = requireChange<UpdateThreadInput>({
+    ...(title !== undefined && { title: title === '' ? null : title }),
+    ...(limit !== undefined && { spendLimitMicros: limit === 'none' ? null : microsOf(limit) }),
+  });
+  await change(cli, await threadPlace(cli, text), body);
+}
+
+export const archiveThread = async (cli: Cli, text: string | undefined, archived: boolean): Promise<void> =>
+  change(cli, await threadPlace(cli, text), { archived });
+
+async function change(cli: Cli, place: Place, body: UpdateThreadInput): Promise<void> {
+  const thread = await cli.write((client) => place.of(client).update(body, { signal: cli.signal }));
+  cli.show({ thread }, () => lineOf(thread));
+}
+
+const lineOf = ({ id, status, title }: Thread): string => `${id}  ${status}  ${oneLine(title ?? '-')}`;
+
+/** Dollars as people write them. */
+export function microsOf(text: string): number {
+  const dollars = Number(text.replace(/^\$/, ''));
+  if (!/^\$?\d+(\.\d{1,6})?$/.test(text) || dollars > 1_000_000_000)
+    throw usage(
+      `--spend-limit is an amount of US dollars such as 2.50, or none, not ${JSON.stringify(text)}.`,
+    );
+  return Math.round(dollars * 1_000_000);
+}
+
+export async function removeThread(cli: Cli, text: string | undefined): Promise<void> {
+  const place = await threadPlace(cli, text);
+  if (!cli.globals.yes) {
+    const { title, id } = await place.of(cli.client).get({ signal: cli.signal });
+    await cli.requireYes(
+      `Delete the thread ${id} ${oneLine(title ?? '')}, with its messages? Its sources stay.`,
+    );
+  }
+  const thread = await cli.write((client) => place.of(client).delete({ signal: cli.signal }));
+  cli.show({ thread }, () => `Deleted ${thread.id}`);
+}
+
+export async function exportThread(
+  cli: Cli,
+  text: string | undefined,
+  { format, output }: { format: string | undefined; output: string | undefined },
+): Promise<void> {
+  const { threadId } = await threadPlace(cli, text);
+  const { threads } = cli.client;
+  const { signal } = cli;
+  const isText = format !== 'json' && !cli.isJson;
+  const written = isText
+    ? await threads.export(threadId, { format: 'markdown', signal })
+    : `${JSON.stringify({ ok: true, export: await threads.export(threadId, { signal }) }, null, 2)}\n`;
+  if (output !== undefined) {
+    writeFileSync(resolve(cli.io.cwd, output), written);
+    cli.say(`Wrote ${oneLine(output)}`);
+  } else if (isText) cli.printRaw(written);
+  else cli.io.stdout.write(written);
+}
