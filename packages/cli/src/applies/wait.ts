@@ -59,7 +59,8 @@ async function narrate(
 /** How many applies of the app are merged before this one. An apply under repair has given its turn away. */
 async function aheadOf(cli: Cli, { projectId, sequence }: Apply, signal: AbortSignal): Promise<number> {
   const { items } = await cli.client.applies.list(projectId, { limit: 200, signal });
-  return items.filter((one) => one.status === 'queued' && one.sequence < sequence && one.repairs.length === 0).length;
+  return items.filter((one) => one.status === 'queued' && one.sequence < sequence && one.repairs.length === 0)
+    .length;
 }
 
 export function wordsOf(apply: Apply, ahead: number): string[] {

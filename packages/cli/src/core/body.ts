@@ -2,19 +2,8 @@
 import type { Cli } from './cli.ts';
 import { usage } from './fault.ts';
 import { readText } from './input.ts';
-import type { Options } from './options.ts';
 
 type Json = Record<string, unknown>;
-
-/** Of commands that take a whole body. */
-export const INPUT_OPTION = {
-  input: {
-    type: 'string',
-    value: 'FILE',
-    help: 'the JSON body of the request, from a file or - for stdin; options win over it',
-    completes: 'file',
-  },
-} as const satisfies Options;
 
 /** Options that are undefined say nothing. Objects in both are merged. The service checks the result. */
 export async function bodyOf<T extends object>(
@@ -33,7 +22,8 @@ export function requireChange<T extends object>(body: T): T {
   return body;
 }
 
-async function readObject(cli: Cli, file: string): Promise<Json> {
+/** A file with a JSON object, or stdin for `-`. */
+export async function readObject(cli: Cli, file: string): Promise<Json> {
   const value = parsed(await readText(cli, file), file === '-' ? 'stdin' : file);
   if (isObject(value)) return value;
   throw usage(`${file === '-' ? 'stdin' : file} is not a JSON object.`);

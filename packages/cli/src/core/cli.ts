@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto';
 import { join } from 'node:path';
 import { createClient } from '@headrace/client';
-import type { Client, ListCall, Page } from '@headrace/client';
+import type { Client, Page } from '@headrace/client';
 import { isRecord, readJsonFile, stateFolder, writePrivateJson } from '../config/files.ts';
 import { targetOf } from '../config/target.ts';
 import type { Credential, Target } from '../config/target.ts';
@@ -22,7 +22,7 @@ import { idOf } from './names.ts';
 interface Listing<T> {
   /** The member of the API's answer, for example `apps`. */
   member: string;
-  page(options: { limit: number; cursor?: string; signal: AbortSignal }): ListCall<T>;
+  page(options: { limit: number; cursor?: string; signal: AbortSignal }): PromiseLike<Page<T>>;
   columns: readonly Column<T>[];
   /** What an empty list says, with the command that makes one. */
   empty: string;
@@ -118,10 +118,10 @@ export class Cli {
     return this.client.operation(this.writeKey(about), work);
   }
 
-  /** Throws the Fault of someone with a service key: some operations are for signed-in people alone. */
+  /** Throws the Fault of someone without a session: some operations are for signed-in people alone. */
   requireSession(): void {
-    const { credential } = this.target;
-    if (credential && 'key' in credential)
+    const { client, target } = this;
+    if (client && target.credential && 'key' in target.credential)
       throw new Fault(EXIT.denied, 'This is for people: a service key cannot do it.', {
         hint: `headrace login ${this.target.url} --email ADDRESS`,
         code: 'session_required',
@@ -261,12 +261,15 @@ export class Cli {
       items.push(...last.items);
     }
     const { nextCursor = null, hasMore = false } = last ?? {};
-    if (this.globals.json) return this.show({ [member]: items, nextCursor, hasMore }, () => '');
-    if (!this.globals.jsonl) {
-      if (items.length === 0) return this.say(empty);
-      this.print(tableOf(items, columns, { width: this.width, paint: this.paint }));
-    }
-    if (hasMore) this.say(this.paintTalk('dim', `There are more: --limit ${limit * 2} shows more.`));
+    if (this.globals.json) this.show({ [member]: items, nextCursor, hasMore }, () => '');
+    else if (items.length === 0) this.say(empty);
+    else if (!this.globals.jsonl) this.print(this.table(items, columns));
+    if (hasMore && !this.globals.json)
+      this.say(this.paintTalk('dim', `There are more: --limit ${limit * 2} shows more.`));
+  }
+
+  table<T>(items: readonly T[], columns: readonly Column<T>[]): string {
+    return tableOf(items, columns, { width: this.width, paint: this.paint });
   }
 
   // Questions.
@@ -283,9 +286,13 @@ export class Cli {
     return (await import('../terminal/prompt.ts')).askConfirm(this.#streams, question);
   }
 
-  /** Goes on after a yes; any other answer ends the command, and nothing has changed. */
-  async requireYes(question: string): Promise<void> {
-    if (!(await this.confirm(question)))
+  /**
+   * Goes on after a yes; any other answer ends the command, and nothing has changed. With --yes, `question` is not called:
+   * a deletion that is repeated after an interruption gets its first answer, though what it names is gone.
+   */
+  async requireYes(question: () => string | Promise<string>): Promise<void> {
+    if (this.globals.yes) return;
+    if (!(await this.confirm(await question())))
       throw new Fault(EXIT.failed, 'Nothing was changed.', { code: 'declined' });
   }
 

@@ -42,3 +42,27 @@ async function readStdin({ io: { stdin }, signal }: Cli): Promise<string> {
     signal.removeEventListener('abort', stop);
   }
 }
+
+/** Refuses options of which one excludes the others. */
+export function atMostOne<O extends object>(options: O, names: readonly (keyof O & string)[]): void {
+  const [one, other] = names.filter((name) => isGiven(options[name]));
+  if (other !== undefined) throw usage(`--${one} and --${other} exclude each other.`);
+}
+
+const isGiven = (value: unknown) =>
+  value !== undefined && value !== false && !(Array.isArray(value) && value.length === 0);
+
+/** `90d` and the like mean that long ago; anything else is the service's to judge. */
+export function momentOf(text: string | undefined, nowMs: number = Date.now()): string | undefined {
+  const [, count, unit] = /^(\d+)([smhdw])$/.exec(text ?? '') ?? [];
+  if (count === undefined) return text;
+  return new Date(nowMs - Number(count) * UNITS_MS[unit!]!).toISOString();
+}
+
+const UNITS_MS: Readonly<Record<string, number>> = {
+  s: 1000,
+  m: 60_000,
+  h: 3_600_000,
+  d: 86_400_000,
+  w: 604_800_000,
+};

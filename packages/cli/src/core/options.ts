@@ -63,3 +63,13 @@ export type Globals = Values<typeof GLOBAL_OPTIONS>;
 export const LIST_OPTIONS = {
   limit: { type: 'number', short: 'L', value: 'N', help: 'how many to print (30)', min: 1, max: 100_000 },
 } as const satisfies Options;
+
+/** Of commands that take a whole body. */
+export const INPUT_OPTION = {
+  input: {
+    type: 'string',
+    value: 'FILE',
+    help: 'the JSON body of the request, from a file or - for stdin; options win over it',
+    completes: 'file',
+  },
+} as const satisfies Options;

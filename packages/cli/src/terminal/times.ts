@@ -20,6 +20,12 @@ export function ago(iso: string | null, nowMs: number = Date.now()): string {
   return relative.format(count === 0 ? Math.sign(seconds) : count, unit);
 }
 
+/** `3 minutes ago (2026-11-23 11:42:07 UTC)` */
+export function dated(iso: string | null): string | null {
+  if (iso === null) return null;
+  return `${ago(iso)} (${iso.replace('T', ' ').replace(/(\.\d+)?Z$/, ' UTC')})`;
+}
+
 /** `850 ms`, `4.2 s`, `3 min 20 s`, `2 h 5 min`. */
 export function lasting(milliseconds: number): string {
   if (milliseconds < 1000) return `${Math.round(milliseconds)} ms`;

@@ -5,7 +5,7 @@ import { EXIT } from '../core/exit.ts';
 import { Fault, usage } from '../core/fault.ts';
 import { idOf } from '../core/names.ts';
 import { oneLine } from '../terminal/escape.ts';
-import { money } from '../terminal/money.ts';
+import { usd } from '../terminal/money.ts';
 import { statusColor } from '../terminal/style.ts';
 import type { Column } from '../terminal/table.ts';
 import { ago, lasting } from '../terminal/times.ts';
@@ -23,7 +23,7 @@ export const RUN_COLUMNS: readonly Column<Run>[] = [
   { header: 'KIND', value: ({ kind }) => kind },
   { header: 'MODEL', value: ({ modelId }) => modelId },
   { header: 'TOOK', value: ({ activeDurationMs }) => lasting(activeDurationMs), right: true },
-  { header: 'COST', value: ({ usage: { costMicros } }) => money(costMicros), right: true },
+  { header: 'COST', value: ({ usage: { costMicros } }) => usd(costMicros), right: true },
   { header: 'CREATED', value: ({ createdAt }) => ago(createdAt) },
 ];
 const MESSAGE_COLUMNS: readonly Column<Message>[] = [

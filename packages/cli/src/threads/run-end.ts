@@ -1,7 +1,7 @@
 /** How a run ended, and what to do next. */
 import type { Run } from '@headrace/client';
 import { oneLine, shown } from '../terminal/escape.ts';
-import { money } from '../terminal/money.ts';
+import { usd } from '../terminal/money.ts';
 import type { Paint } from '../terminal/style.ts';
 import { lasting } from '../terminal/times.ts';
 
@@ -22,7 +22,7 @@ const NEXT: Readonly<Partial<Record<NonNullable<Run['error']>['code'], string>>>
 };
 
 export function runEnd(run: Run, paint: Paint): string[] {
-  const took = `${lasting(run.activeDurationMs)}, ${money(run.usage.costMicros)}`;
+  const took = `${lasting(run.activeDurationMs)}, ${usd(run.usage.costMicros)}`;
   const warnings = run.warnings.map(({ path, reason }) =>
     paint('yellow', `! ${oneLine(path)}: ${oneLine(reason)}`),
   );

@@ -6,7 +6,7 @@ import type { Cli } from '../core/cli.ts';
 import { requireChange } from '../core/body.ts';
 import { usage } from '../core/fault.ts';
 import { oneLine } from '../terminal/escape.ts';
-import { money } from '../terminal/money.ts';
+import { usd } from '../terminal/money.ts';
 import { statusColor } from '../terminal/style.ts';
 import { tableOf } from '../terminal/table.ts';
 import type { Column } from '../terminal/table.ts';
@@ -76,7 +76,7 @@ function detailsOf(cli: Cli, thread: Thread, runs: readonly Run[]): string {
     ['model', thread.modelId],
     ['started from', thread.sourceId],
     ['latest source', thread.latestSourceId],
-    ['spent', money(spent) + (limit === null ? '' : ` of ${money(limit)}`)],
+    ['spent', usd(spent) + (limit === null ? '' : ` of ${usd(limit)}`)],
     ['created', ago(thread.createdAt)],
     ['changed', ago(thread.updatedAt)],
     ['archived', thread.archivedAt === null ? undefined : ago(thread.archivedAt)],

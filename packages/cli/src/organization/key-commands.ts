@@ -1,0 +1,143 @@
+/** `headrace keys …`, as data. */
+import { command } from '../core/command.ts';
+import type { Command } from '../core/command.ts';
+import { INPUT_OPTION, LIST_OPTIONS } from '../core/options.ts';
+
+const ACCOUNT = 'a service account: an id, the first 8 characters of one, ~NAME, or @last';
+const ALLOW = {
+  type: 'string',
+  multiple: true,
+  value: 'RESOURCE:ACTIONS',
+  help: 'what it may do: thread:read,create or thread:*, or all',
+} as const;
+const ONLY = {
+  type: 'string',
+  multiple: true,
+  value: 'APP',
+  help: 'an app or project that it may reach; without it, all',
+  completes: 'app',
+} as const;
+
+export const keyCommands: readonly Command[] = [
+  command({
+    name: 'keys list',
+    group: 'Organization',
+    summary: 'List service accounts, newest first',
+    options: LIST_OPTIONS,
+    examples: ['headrace keys list'],
+    scope: 'service',
+    needsSession: true,
+    answer: 'accounts.listServiceAccounts',
+    run: async (cli, { options }) => (await import('./keys.ts')).listKeys(cli, options.limit),
+  }),
+  command({
+    name: 'keys show',
+    group: 'Organization',
+    summary: 'Show a service account: what it may do, and where',
+    args: ['ACCOUNT'],
+    argHelp: { ACCOUNT },
+    examples: ['headrace keys show ~ci'],
+    scope: 'service',
+    needsSession: true,
+    answer: 'accounts.getServiceAccount',
+    run: async (cli, { args: [account] }) => (await import('./keys.ts')).showAccount(cli, account),
+  }),
+  command({
+    name: 'keys credentials',
+    group: 'Organization',
+    summary: 'List the keys of a service account, with their last use and end',
+    args: ['ACCOUNT'],
+    argHelp: { ACCOUNT },
+    options: LIST_OPTIONS,
+    examples: ['headrace keys credentials ~ci'],
+    scope: 'service',
+    needsSession: true,
+    answer: 'accounts.listCredentials',
+    run: async (cli, { args: [account], options }) =>
+      (await import('./keys.ts')).listCredentials(cli, account, options.limit),
+  }),
+  command({
+    name: 'keys create',
+    group: 'Organization',
+    summary: 'Create a service account and its first key',
+    details: 'The key is printed once, alone on stdout.',
+    args: ['[NAME]'],
+    argHelp: { NAME: 'what the key is for' },
+    options: { allow: ALLOW, only: ONLY, ...INPUT_OPTION },
+    examples: [
+      'headrace keys create ci --allow project:read --allow thread:read,create > ci.key',
+      'headrace keys create shop --allow all --only ~Shop',
+    ],
+    scope: 'service',
+    needsSession: true,
+    writes: true,
+    answer: 'accounts.createServiceAccount',
+    run: async (cli, { args: [name], options }) => (await import('./keys.ts')).createKey(cli, name, options),
+  }),
+  command({
+    name: 'keys update',
+    group: 'Organization',
+    summary: 'Change what a service account may do, its name, or disable it',
+    args: ['ACCOUNT'],
+    argHelp: { ACCOUNT },
+    options: {
+      name: { type: 'string', value: 'NAME', help: 'what it is called' },
+      allow: { ...ALLOW, help: 'all that it may do from now on: thread:read,create or thread:*, or all' },
+      only: { ...ONLY, help: 'an app or project that it may reach, instead of those before' },
+      'all-apps': { type: 'boolean', help: 'let it reach all apps and projects' },
+      disable: { type: 'boolean', help: 'refuse its keys' },
+      enable: { type: 'boolean', help: 'accept its keys again' },
+      ...INPUT_OPTION,
+    },
+    examples: ['headrace keys update ~ci --allow thread:read', 'headrace keys update ~ci --disable'],
+    scope: 'service',
+    needsSession: true,
+    writes: true,
+    answer: 'accounts.updateServiceAccount',
+    run: async (cli, { args: [account], options }) =>
+      (await import('./keys.ts')).updateKey(cli, account, options),
+  }),
+  command({
+    name: 'keys rotate',
+    group: 'Organization',
+    summary: 'Add a key to a service account',
+    details:
+      'The new key is printed once, alone on stdout. Former keys stay valid until they are revoked, so nothing stops in between.',
+    args: ['ACCOUNT'],
+    argHelp: { ACCOUNT },
+    options: { 'expires-in': { type: 'duration', help: 'how long the key is valid (365d)' } },
+    examples: ['headrace keys rotate ~ci --expires-in 90d > ci.key'],
+    scope: 'service',
+    needsSession: true,
+    writes: true,
+    answer: 'accounts.rotateCredential',
+    run: async (cli, { args: [account], options }) =>
+      (await import('./keys.ts')).rotateKey(cli, account, options['expires-in']),
+  }),
+  command({
+    name: 'keys revoke',
+    group: 'Organization',
+    summary: 'End a key of a service account',
+    args: ['ACCOUNT', 'KEY'],
+    argHelp: { ACCOUNT, KEY: 'the id of the key, of `headrace keys credentials`' },
+    examples: ['headrace keys revoke ~ci cred_01jd8x3q5tfz6r7k9m2n4p6s8v --yes'],
+    scope: 'service',
+    needsSession: true,
+    writes: true,
+    answer: 'accounts.revokeCredential',
+    run: async (cli, { args: [account, key] }) => (await import('./keys.ts')).revokeKey(cli, account, key),
+  }),
+  command({
+    name: 'keys delete',
+    group: 'Organization',
+    summary: 'Delete a service account with its keys',
+    args: ['ACCOUNT'],
+    argHelp: { ACCOUNT },
+    examples: ['headrace keys delete ~ci'],
+    scope: 'service',
+    needsSession: true,
+    writes: true,
+    answer: 'accounts.deleteServiceAccount',
+    run: async (cli, { args: [account] }) => (await import('./keys.ts')).deleteAccount(cli, account),
+  }),
+];

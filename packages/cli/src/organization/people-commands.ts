@@ -1,0 +1,185 @@
+/** `headrace members …`, `invitations …`, `organization …`, `sessions …` and `password`, as data. */
+import { command } from '../core/command.ts';
+import type { Command } from '../core/command.ts';
+import { LIST_OPTIONS } from '../core/options.ts';
+
+const MEMBER = 'an e-mail address, or the id of a user';
+const ROLES = ['owner', 'admin', 'member'] as const;
+const ORGANIZATION = 'an id, the first 8 characters of one, or ~NAME';
+
+const memberCommands: readonly Command[] = [
+  command({
+    name: 'members list',
+    group: 'Organization',
+    summary: 'List the members of the organization',
+    options: LIST_OPTIONS,
+    examples: ['headrace members list'],
+    scope: 'service',
+    needsSession: true,
+    answer: 'accounts.listMembers',
+    run: async (cli, { options }) => (await import('./people.ts')).listMembers(cli, options.limit),
+  }),
+  command({
+    name: 'members invite',
+    group: 'Organization',
+    summary: 'Invite a person to the organization',
+    details: 'The address that the person opens is printed once, alone on stdout. Nothing is mailed.',
+    args: ['ADDRESS'],
+    argHelp: { ADDRESS: 'an e-mail address' },
+    options: {
+      role: { type: 'string', value: 'ROLE', help: 'what the person becomes (member)', choices: ROLES },
+    },
+    examples: ['headrace members invite kim@example.com --role admin'],
+    scope: 'service',
+    needsSession: true,
+    writes: true,
+    answer: 'accounts.inviteMember',
+    run: async (cli, { args: [email], options: { role = 'member' } }) =>
+      (await import('./people.ts')).inviteMember(cli, email, role),
+  }),
+  command({
+    name: 'members update',
+    group: 'Organization',
+    summary: 'Change the role of a member',
+    args: ['MEMBER', 'ROLE'],
+    argHelp: { MEMBER, ROLE: ROLES.join(', ') },
+    examples: ['headrace members update kim@example.com admin'],
+    scope: 'service',
+    needsSession: true,
+    writes: true,
+    answer: 'accounts.updateMember',
+    run: async (cli, { args: [member, role] }) =>
+      (await import('./people.ts')).updateMember(cli, member, role),
+  }),
+  command({
+    name: 'members remove',
+    group: 'Organization',
+    summary: 'Remove a member',
+    args: ['MEMBER'],
+    argHelp: { MEMBER },
+    examples: ['headrace members remove kim@example.com'],
+    scope: 'service',
+    needsSession: true,
+    writes: true,
+    answer: 'accounts.removeMember',
+    run: async (cli, { args: [member] }) => (await import('./people.ts')).removeMember(cli, member),
+  }),
+  command({
+    name: 'invitations list',
+    group: 'Organization',
+    summary: 'List open invitations, newest first',
+    options: LIST_OPTIONS,
+    examples: ['headrace invitations list'],
+    scope: 'service',
+    needsSession: true,
+    answer: 'accounts.listInvitations',
+    run: async (cli, { options }) => (await import('./people.ts')).listInvitations(cli, options.limit),
+  }),
+  command({
+    name: 'invitations revoke',
+    group: 'Organization',
+    summary: 'Revoke an invitation that was not accepted yet',
+    args: ['INVITATION'],
+    argHelp: { INVITATION: 'an e-mail address, or the id of an invitation' },
+    examples: ['headrace invitations revoke kim@example.com'],
+    scope: 'service',
+    needsSession: true,
+    writes: true,
+    answer: 'accounts.revokeInvitation',
+    run: async (cli, { args: [invitation] }) =>
+      (await import('./people.ts')).revokeInvitation(cli, invitation),
+  }),
+];
+
+const ownCommands: readonly Command[] = [
+  command({
+    name: 'organization show',
+    group: 'Organization',
+    summary: 'Show your organizations, and in which one you work',
+    examples: ['headrace organization show'],
+    scope: 'service',
+    needsSession: true,
+    answer: 'accounts.getSession',
+    run: async (cli) => (await import('./account.ts')).showOrganizations(cli),
+  }),
+  command({
+    name: 'organization switch',
+    group: 'Organization',
+    summary: 'Choose the organization that this sign-in works in',
+    args: ['ORGANIZATION'],
+    argHelp: { ORGANIZATION },
+    examples: ['headrace organization switch ~Acme'],
+    scope: 'service',
+    needsSession: true,
+    writes: true,
+    answer: 'accounts.switchOrganization',
+    run: async (cli, { args: [organization] }) =>
+      (await import('./account.ts')).switchOrganization(cli, organization),
+  }),
+  command({
+    name: 'organization create',
+    group: 'Organization',
+    summary: 'Create a further, empty organization',
+    args: ['NAME'],
+    argHelp: { NAME: 'what people call it' },
+    examples: ['headrace organization create Acme'],
+    scope: 'service',
+    needsSession: true,
+    writes: true,
+    answer: 'accounts.createOrganization',
+    run: async (cli, { args: [name] }) => (await import('./account.ts')).createOrganization(cli, name),
+  }),
+  command({
+    name: 'organization delete',
+    group: 'Organization',
+    summary: 'Delete an organization with all that is in it',
+    args: ['ORGANIZATION'],
+    argHelp: { ORGANIZATION },
+    examples: ['headrace organization delete ~Acme'],
+    scope: 'service',
+    needsSession: true,
+    writes: true,
+    answer: 'accounts.deleteOrganization',
+    run: async (cli, { args: [organization] }) =>
+      (await import('./account.ts')).deleteOrganization(cli, organization),
+  }),
+  command({
+    name: 'sessions list',
+    group: 'Organization',
+    summary: 'List where you are signed in, newest first',
+    options: LIST_OPTIONS,
+    examples: ['headrace sessions list'],
+    scope: 'service',
+    needsSession: true,
+    answer: 'accounts.listSessions',
+    run: async (cli, { options }) => (await import('./account.ts')).listSessions(cli, options.limit),
+  }),
+  command({
+    name: 'sessions end',
+    group: 'Organization',
+    summary: 'End one of your sessions',
+    args: ['SESSION'],
+    argHelp: { SESSION: 'the id of a session, or its first 8 characters' },
+    examples: ['headrace sessions end ses_01jd8x3q5tfz6r7k9m2n4p6s8v'],
+    scope: 'service',
+    needsSession: true,
+    writes: true,
+    answer: 'accounts.endSession',
+    run: async (cli, { args: [session] }) => (await import('./account.ts')).endSession(cli, session),
+  }),
+  command({
+    name: 'password',
+    group: 'Organization',
+    summary: 'Change your password',
+    details:
+      'Asks for the current and the new password, or reads them as two lines from stdin. Your other sessions end.',
+    examples: ['headrace password', 'headrace password < passwords.txt'],
+    scope: 'service',
+    needsSession: true,
+    writes: true,
+    answer: 'accounts.changePassword',
+    run: async (cli) => (await import('./account.ts')).changePassword(cli),
+  }),
+];
+
+export const peopleCommands: readonly Command[] = [...memberCommands, ...ownCommands];

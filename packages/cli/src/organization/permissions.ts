@@ -1,0 +1,54 @@
+/** What a service key may do, as people write it: `thread:read,update`, `thread:*`, `all`. */
+import type { AccountPermissions } from '@headrace/client';
+import { usage } from '../core/fault.ts';
+import { nearest } from '../core/nearest.ts';
+
+type Resource = keyof AccountPermissions;
+/** All that the service knows. */
+const PERMISSIONS: { [R in Resource]-?: NonNullable<AccountPermissions[R]> } = {
+  project: ['create', 'read', 'update', 'delete'],
+  thread: ['create', 'read', 'update', 'delete', 'stop', 'retry'],
+  repo: ['read', 'update'],
+  mcpServer: ['create', 'read', 'update', 'delete'],
+  modelKey: ['read'],
+  usage: ['read'],
+  webhook: ['create', 'read', 'update', 'delete'],
+  automation: ['create', 'read', 'update', 'delete', 'run'],
+};
+
+/** Undefined without words. */
+export function permissionsOf(words: readonly string[]): AccountPermissions | undefined {
+  if (words.length === 0) return undefined;
+  if (words.includes('all')) return PERMISSIONS;
+  const result: Record<string, string[]> = {};
+  for (const word of words) {
+    const [resource = '', actions] = word.split(':', 2);
+    const known: readonly string[] | undefined = Object.hasOwn(PERMISSIONS, resource)
+      ? PERMISSIONS[resource as Resource]
+      : undefined;
+    if (!known) throw unknown(resource, Object.keys(PERMISSIONS), 'a resource');
+    if (!actions) throw usage(`What may it do? Write ${resource}:${known.join(',')}, or ${resource}:*.`);
+    for (const action of actions === '*' ? known : actions.split(',')) {
+      if (!known.includes(action)) throw unknown(action, known, `an action of ${resource}`);
+      result[resource] = [...new Set([...(result[resource] ?? []), action])];
+    }
+  }
+  return result as AccountPermissions;
+}
+
+function unknown(word: string, known: readonly string[], what: string) {
+  const close = nearest(word, known);
+  return usage(
+    `${JSON.stringify(word)} is not ${what}.${close ? ` Did you mean ${close}?` : ''} There are ${known.join(', ')}.`,
+  );
+}
+
+/** `all`, or `thread:read,update usage:read`. */
+export function permissionsText(permissions: AccountPermissions): string {
+  const given = Object.entries(permissions).filter(([, actions]) => actions.length > 0);
+  const isAll = Object.entries(PERMISSIONS).every(
+    ([resource, actions]) => permissions[resource as Resource]?.length === actions.length,
+  );
+  if (isAll) return 'all';
+  return given.map(([resource, actions]) => `${resource}:${actions.join(',')}`).join(' ') || 'nothing';
+}
