@@ -72,5 +72,8 @@ function single(found: readonly Named[], which: string, { what, listing }: Kind)
   if (!one) throw new Fault(EXIT.notFound, `There is no ${what} ${which}.`, { hint: listing });
   if (others.length === 0) return one.id;
   const some = found.slice(0, 5).map(({ id, label }) => `${id} ${oneLine(label ?? '')}`.trim());
-  throw usage(`Several ${what}s are ${which}: ${some.join(', ')}.`, 'Give the id of one.');
+  throw usage(
+    `Several ${what.replace(/y$/, 'ie')}s are ${which}: ${some.join(', ')}.`,
+    'Give the id of one.',
+  );
 }
