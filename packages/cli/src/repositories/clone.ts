@@ -68,13 +68,13 @@ async function runGit({ io, signal, canAsk }: Cli, args: readonly string[]): Pro
 export async function answerGit(cli: Cli, operation: string): Promise<void> {
   // `store` and `erase` are not for this helper: the sign-in is kept by `headrace login`.
   if (operation !== 'get') return;
-  const asked = new URLSearchParams((await readText(cli, '-')).trim().replaceAll('\n', '&'));
   const { url, credential } = cli.target;
+  if (!credential)
+    throw new Fault(EXIT.denied, `You are not signed in at ${url}.`, { hint: `headrace login ${url}` });
+  const asked = new URLSearchParams((await readText(cli, '-')).trim().replaceAll('\n', '&'));
   const service = new URL(url);
   if (asked.get('protocol') !== service.protocol.slice(0, -1) || asked.get('host') !== service.host)
     throw usage(`git asks for another address than ${url}.`);
-  if (!credential)
-    throw new Fault(EXIT.denied, `You are not signed in at ${url}.`, { hint: `headrace login ${url}` });
   const password = 'key' in credential ? credential.key : sessionOf(credential.session.cookie);
   cli.show({ username: 'headrace', password }, () => `username=headrace\npassword=${password}`);
 }

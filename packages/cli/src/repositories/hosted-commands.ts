@@ -4,10 +4,8 @@ import type { Command } from '../core/command.ts';
 import { LIST_OPTIONS } from '../core/options.ts';
 import { BODY_OPTIONS, MERGE_OPTIONS, UPDATE_OPTIONS } from './pull-options.ts';
 
-const ARG_HELP = {
-  REPOSITORY: 'one that the service hosts: its name, an id or @last',
-  NUMBER: 'of the pull request',
-};
+const ARG_HELP = { REPOSITORY: 'one that the service hosts: its name, an id or @last' };
+const OF_PULL = { ...ARG_HELP, NUMBER: 'of the pull request' };
 
 const pulls: readonly Command[] = [
   command({
@@ -36,7 +34,7 @@ const pulls: readonly Command[] = [
     group: 'Repositories',
     summary: 'Show a pull request of a hosted repository',
     args: ['REPOSITORY', 'NUMBER'],
-    argHelp: ARG_HELP,
+    argHelp: OF_PULL,
     examples: ['headrace pulls show site 1'],
     scope: 'service',
     answer: 'scm.getPullRequest',
@@ -65,7 +63,7 @@ const pulls: readonly Command[] = [
     group: 'Repositories',
     summary: 'Change a pull request of a hosted repository',
     args: ['REPOSITORY', 'NUMBER'],
-    argHelp: ARG_HELP,
+    argHelp: OF_PULL,
     options: UPDATE_OPTIONS,
     examples: ['headrace pulls update site 1 --ready'],
     scope: 'service',
@@ -79,7 +77,7 @@ const pulls: readonly Command[] = [
     summary: 'Merge a pull request of a hosted repository',
     details: 'Asks first; --yes does not. Merges only the commit that it read.',
     args: ['REPOSITORY', 'NUMBER'],
-    argHelp: ARG_HELP,
+    argHelp: OF_PULL,
     options: MERGE_OPTIONS,
     examples: ['headrace pulls merge site 1 --yes'],
     scope: 'service',
@@ -95,7 +93,7 @@ const comments: readonly Command[] = [
     group: 'Repositories',
     summary: 'List the comments on a pull request of a hosted repository',
     args: ['REPOSITORY', 'NUMBER'],
-    argHelp: ARG_HELP,
+    argHelp: OF_PULL,
     examples: ['headrace comments list site 1'],
     scope: 'service',
     answer: 'scm.listComments',
@@ -107,7 +105,7 @@ const comments: readonly Command[] = [
     summary: 'Comment on a pull request of a hosted repository',
     details: 'A comment opens a review thread; --reply answers in one.',
     args: ['REPOSITORY', 'NUMBER'],
-    argHelp: ARG_HELP,
+    argHelp: OF_PULL,
     options: {
       ...BODY_OPTIONS,
       path: { type: 'string', value: 'PATH', help: 'the file that it is about' },
@@ -125,7 +123,7 @@ const comments: readonly Command[] = [
     group: 'Repositories',
     summary: 'Resolve a review thread, or open it again',
     args: ['REPOSITORY', 'NUMBER', 'COMMENT'],
-    argHelp: { ...ARG_HELP, COMMENT: 'the id of the comment that opened it' },
+    argHelp: { ...OF_PULL, COMMENT: 'the id of the comment that opened it' },
     options: { open: { type: 'boolean', help: 'open it again' } },
     examples: ['headrace comments resolve site 1 cmt_01jd5y2q8r3t4v5w6x7y8z9abc'],
     scope: 'service',

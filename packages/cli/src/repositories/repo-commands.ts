@@ -3,10 +3,8 @@ import { command } from '../core/command.ts';
 import type { Command } from '../core/command.ts';
 import { LIST_OPTIONS } from '../core/options.ts';
 
-const ARG_HELP = {
-  REPOSITORY: 'its full name, an id, the beginning of one, ~PART of the name or @last',
-  COMMIT: 'a whole commit id, or a branch',
-};
+const ARG_HELP = { REPOSITORY: 'its full name, an id, the beginning of one, ~PART of the name or @last' };
+const OF_COMMIT = { ...ARG_HELP, COMMIT: 'a whole commit id, or a branch' };
 
 const repositories: readonly Command[] = [
   command({
@@ -73,7 +71,7 @@ const repositories: readonly Command[] = [
     args: ['OPERATION'],
     argHelp: { OPERATION: '`get`; any other does nothing' },
     examples: ["printf 'protocol=http\\nhost=127.0.0.1:4400\\n' | headrace repos credential get"],
-    scope: 'service',
+    scope: 'none',
     run: async (cli, { args: [operation] }) => (await import('./clone.ts')).answerGit(cli, operation),
   }),
   command({
@@ -155,7 +153,7 @@ const statuses: readonly Command[] = [
     group: 'Repositories',
     summary: 'List what CI reported about a commit',
     args: ['REPOSITORY', 'COMMIT'],
-    argHelp: ARG_HELP,
+    argHelp: OF_COMMIT,
     options: { ...LIST_OPTIONS, all: { type: 'boolean', help: 'earlier reports of a check, too' } },
     examples: ['headrace statuses list site main'],
     scope: 'service',
@@ -169,7 +167,7 @@ const statuses: readonly Command[] = [
     details: 'Only for repositories that the service hosts. Of each check the newest report counts.',
     args: ['REPOSITORY', 'COMMIT', 'CHECK', 'STATE'],
     argHelp: {
-      ...ARG_HELP,
+      ...OF_COMMIT,
       CHECK: 'its name, for example `tests`',
       STATE: 'pending, success, failure or error',
     },
