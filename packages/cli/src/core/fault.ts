@@ -111,10 +111,27 @@ const HINTS: Readonly<Record<string, string>> = {
   thread_busy: 'Wait for it: headrace attach THREAD, or stop the run: headrace stop THREAD',
   app_not_found: 'headrace apps list',
   thread_not_found: 'headrace thread list',
+  repository_not_found: 'headrace repos list',
+  project_not_found: 'headrace projects list',
+  installation_not_found: 'headrace installations list',
+  branch_not_found: 'headrace repos branches REPOSITORY',
+  repository_not_bound:
+    'Only threads of a project with a repository: headrace projects create NAME --repo REPOSITORY',
+  repository_in_use: 'Delete its projects first: headrace projects list --repo REPOSITORY',
+  pull_request_exists: 'headrace pr show',
+  pull_request_not_open: 'headrace pr update --reopen opens a closed one again.',
+  no_changes: 'Have the thread change something first: headrace send THREAD TEXT',
+  head_moved: 'Look at it again (headrace pr show), then repeat the command.',
+  'merge_refused conflicting': 'headrace pr update-branch',
+  'merge_refused draft': 'headrace pr update --ready',
+  'merge_refused checks': 'headrace pr checks, or headrace pr loop on to have the agent fix them',
+  'merge_refused method': 'headrace repos show REPOSITORY names the allowed ones for --method.',
+  scm_access_denied: 'headrace installations list',
 };
 
 function hintOf(error: HeadraceError): string | undefined {
   if (error instanceof UncertainError)
     return 'Run the same command again: it continues this one, and acts once.';
-  return HINTS[error.code];
+  const { code, details } = error;
+  return HINTS[`${code} ${String(details['reason'])}`] ?? HINTS[code];
 }

@@ -186,7 +186,9 @@ describe('pull requests', () => {
     const refused = await cli.run(['pr', 'merge', '--yes']);
     expect([refused.exit, refused.stderr]).toEqual([
       6,
-      expect.stringContaining('A required check has not succeeded on the newest commit.'),
+      expect.stringMatching(
+        /A required check has not succeeded on the newest commit\.\n {2}→ headrace pr checks/,
+      ),
     ]);
     await report('success');
     expect((await done(cli, 'pr', 'merge', '--yes')).stdout).toContain('now\tmerged into main\n');
