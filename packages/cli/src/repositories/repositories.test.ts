@@ -242,10 +242,10 @@ describe('pull requests', () => {
   test('Ctrl-C detaches from a watched one', async () => {
     const cli = signedIn();
     const { threadId, name } = await newThread(cli);
-    const { pullRequest } = await json(cli, 'pr', 'create', '--thread', threadId);
-    await done(cli, 'statuses', 'create', name, pullRequest.headSha as string, 'tests', 'pending');
+    await done(cli, 'repos', 'update', name, '--required-check', 'tests');
+    await done(cli, 'pr', 'create', '--thread', threadId);
     const ran = await cli.run(['pr', 'watch'], {
-      onOutput: (text) => text.includes('checks are running') && cli.interrupt(),
+      onOutput: (text) => text.includes('0 of 1 are done') && cli.interrupt(),
     });
     expect([ran.exit, ran.stderr]).toEqual([
       130,
