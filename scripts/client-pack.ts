@@ -5,16 +5,16 @@
  * In the workspace the package's exports are its sources; in the tarball they are what tsc makes of them.
  */
 import { execFile } from 'node:child_process';
-import { cpSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { promisify } from 'node:util';
+import { copyDocuments, packed } from './pack.ts';
 
 const run = promisify(execFile);
 const LIMIT_MS = 120_000;
 
 const root = join(import.meta.dirname, '..');
 const PACKAGE = join(root, 'packages/client');
-const DOCUMENTS = ['README.md', 'CHANGELOG.md', 'LICENSE'];
 
 interface Manifest {
   private?: boolean;
@@ -32,31 +32,12 @@ export async function stageClient(folder: string): Promise<void> {
   }).catch((error: Error & { stdout?: string }) => {
     throw new Error(`The client does not compile:\n${error.stdout || error.message}`);
   });
-  for (const name of DOCUMENTS)
-    if (existsSync(join(PACKAGE, name))) cpSync(join(PACKAGE, name), join(folder, name));
+  copyDocuments(PACKAGE, folder);
   const manifest = JSON.parse(readFileSync(join(PACKAGE, 'package.json'), 'utf8')) as Manifest;
   writeFileSync(join(folder, 'package.json'), `${JSON.stringify(published(manifest), null, 2)}\n`);
 }
 
-/** Stages the package in a folder inside `folder` and packs it there. Returns the tarball's path. */
-export async function packClient(folder: string): Promise<string> {
-  const stage = join(folder, 'headrace-client-stage');
-  await stageClient(stage);
-  try {
-    const { stdout } = await run(
-      'npm',
-      ['pack', stage, '--json', '--ignore-scripts', '--pack-destination', folder],
-      {
-        cwd: folder,
-        timeout: LIMIT_MS,
-      },
-    );
-    const [{ filename }] = JSON.parse(stdout) as [{ filename: string }];
-    return join(folder, filename);
-  } finally {
-    rmSync(stage, { recursive: true, force: true });
-  }
-}
+export const packClient = (folder: string): Promise<string> => packed(folder, stageClient);
 
 /** The manifest as it is published: the exports are the compiled files. */
 function published(workspace: Manifest): Manifest {

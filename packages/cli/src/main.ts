@@ -1,9 +1,10 @@
+#!/usr/bin/env node
 /** `headrace`: the command line. */
-import { enableCompileCache } from 'node:module';
+import * as modules from 'node:module';
 import { processIo } from './core/io.ts';
 
-// Node 20 has none.
-(enableCompileCache as (() => void) | undefined)?.();
+// Node 20 has no compile cache, and a name that a module does not export cannot be imported.
+(modules as Partial<typeof modules>).enableCompileCache?.();
 // `headrace log | head` closes the pipe: nobody reads on, and that is no error.
 for (const stream of [process.stdout, process.stderr])
   stream.on('error', (error: NodeJS.ErrnoException) => process.exit(error.code === 'EPIPE' ? 0 : 1));
