@@ -3,14 +3,20 @@ import { readFileSync } from 'node:fs';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import type { ValidateFunction } from 'ajv';
 
+interface Answer {
+  $ref?: string;
+  content?: Record<string, { schema?: unknown }>;
+}
 interface Operation {
   operationId: string;
-  responses: Record<string, { content?: Record<string, { schema?: unknown }> }>;
+  responses: Record<string, Answer>;
 }
 
 const api = JSON.parse(readFileSync(new URL('../../../openapi.json', import.meta.url), 'utf8')) as {
   paths: Record<string, Record<string, Operation>>;
+  components: { responses: Record<string, Answer> };
 };
+const JSON_TYPE = 'application/json';
 const ajv = new Ajv2020({ strict: false, validateFormats: false, allErrors: true });
 ajv.addSchema(api, 'api', undefined, false);
 const validators = new Map<string, ValidateFunction[]>();
@@ -32,23 +38,21 @@ function validatorsOf(operationId: string): ValidateFunction[] {
       .filter(([, operation]) => operation.operationId === operationId)
       .flatMap(([method, { responses }]) =>
         Object.entries(responses)
-          .filter(([status, { content }]) => status.startsWith('2') && content?.['application/json']?.schema)
-          .map(([status]) => [
-            'paths',
-            path,
-            method,
-            'responses',
-            status,
-            'content',
-            'application/json',
-            'schema',
-          ]),
+          .filter(([status]) => status.startsWith('2'))
+          .map(
+            ([status, { $ref }]) =>
+              $ref?.slice('#/'.length).split('/') ?? ['paths', path, method, 'responses', status],
+          )
+          .filter((place) => answerAt(place).content?.[JSON_TYPE]?.schema),
       ),
   );
   if (found.length === 0) throw new RangeError(`No operation ${operationId} answers with JSON.`);
-  return found.map((keys) =>
-    ajv.compile({ $ref: `api#/${keys.map((key) => encodeURIComponent(pointer(key))).join('/')}` }),
+  return found.map((place) =>
+    ajv.compile({ $ref: `api#/${[...place, 'content', JSON_TYPE, 'schema'].map(pointer).join('/')}` }),
   );
 }
 
-const pointer = (key: string) => key.replaceAll('~', '~0').replaceAll('/', '~1');
+const answerAt = (place: readonly string[]) =>
+  place.reduce<unknown>((at, key) => (at as Record<string, unknown>)[key], api) as Answer;
+
+const pointer = (key: string) => encodeURIComponent(key.replaceAll('~', '~0').replaceAll('/', '~1'));

@@ -69,7 +69,24 @@ const refusing = (status: number, code: string, headers: Record<string, string> 
     ),
   );
 
-/** An example of the command that can be run here: the files that it names exist, and it names whole ids. */
+/** What `@last` may mean in an example, with the prefix of its ids. */
+const LASTS: Readonly<Record<string, string>> = {
+  app: 'prj',
+  project: 'prj',
+  thread: 'thr',
+  source: 'src',
+  apply: 'apl',
+  build: 'bld',
+  preview: 'prv',
+  webhook: 'wh',
+  automation: 'aut',
+  task: 'task',
+  execution: 'exe',
+  'pull request': 'pr',
+  repository: 'repo',
+};
+
+/** An example of the command that can be run here: the files that it names exist, and each `@last` is something. */
 function runnable(command: Command, cli: TestCli): { argv: string[]; stdin: string } {
   const argv = lineOf(command.examples.at(-1)!);
   const { input } = parse(argv, COMMANDS);
@@ -81,6 +98,12 @@ function runnable(command: Command, cli: TestCli): { argv: string[]; stdin: stri
     if (kind === 'file') mkdirSync(dirname(path), { recursive: true });
     if (kind === 'file') writeFileSync(path, '{}');
   };
+  const lasts = Object.entries(LASTS).flatMap(([what, prefix]) =>
+    [URL_OF_TESTS, APP].map((of) => [`${what} ${of}`, `${prefix}_${'0'.repeat(26)}`]),
+  );
+  const state = join(cli.home, '.local/state/headrace');
+  mkdirSync(state, { recursive: true });
+  writeFileSync(join(state, 'last.json'), JSON.stringify(Object.fromEntries(lasts)));
   for (const [at, name] of (command.args ?? []).entries())
     for (const value of [(input.args as unknown[])[at]].flat())
       make(command.argCompletes?.[plain(name)], value);
