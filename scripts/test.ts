@@ -31,6 +31,7 @@ const CHECKS: Step[] = [
   { name: 'structure', argv: [join(root, 'checks/structure/run.ts')], limitMinutes: 2 },
   { name: 'document', argv: ['redocly', 'lint', 'openapi.json'], limitMinutes: 2 },
   { name: 'client', argv: [join(root, 'packages/client/generator/main.ts'), '--check'], limitMinutes: 2 },
+  { name: 'commands', argv: [join(root, 'packages/cli/generator/main.ts'), '--check'], limitMinutes: 2 },
   // With several checkers, each also checks the other files that it needs: four take twice the CPU time.
   { name: 'types', argv: ['tsc', '-p', 'tsconfig.json', '--checkers', '1'], limitMinutes: 5 },
 ];

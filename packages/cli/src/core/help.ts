@@ -5,7 +5,7 @@ import { GLOBAL_OPTIONS } from './options.ts';
 import type { Option, Options } from './options.ts';
 import { usageOf } from './parse.ts';
 
-const GROUPS: readonly Group[] = [
+export const GROUPS: readonly Group[] = [
   'Start',
   'Source',
   'Threads',
