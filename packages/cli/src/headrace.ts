@@ -9,6 +9,7 @@ import { HELP_WIDTH, helpOf, overview } from './core/help.ts';
 import type { Io } from './core/io.ts';
 import { parse } from './core/parse.ts';
 import type { Parsed } from './core/parse.ts';
+import { VERSION } from './core/version.ts';
 import type { Write } from './core/writes.ts';
 import { hasColor, paintFor } from './terminal/style.ts';
 import { ago } from './terminal/times.ts';
@@ -18,8 +19,16 @@ const WIDEST_HELP = 100;
 
 export async function headrace(argv: readonly string[], io: Io): Promise<number> {
   try {
+    if (argv[0] === '__complete')
+      return await (await import('./any/candidates.ts')).printCandidates(argv.slice(1), io);
     const parsed = parse(argv, COMMANDS);
     const { command, words, globals } = parsed;
+    if (globals.version) {
+      io.stdout.write(
+        globals.json ? `${JSON.stringify({ ok: true, version: VERSION }, null, 2)}\n` : `${VERSION}\n`,
+      );
+      return EXIT.done;
+    }
     if (command && !globals.help) return await run(command, parsed, io);
     const look = {
       paint: paintFor(hasColor(io, io.stdout, globals['no-color'])),

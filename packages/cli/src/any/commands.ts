@@ -1,3 +1,68 @@
+import { command } from '../core/command.ts';
 import type { Command } from '../core/command.ts';
 
-export const anyCommands: readonly Command[] = [];
+export const anyCommands: readonly Command[] = [
+  command({
+    name: 'api',
+    group: 'Any operation',
+    summary: 'Call any operation of the API',
+    details: `Prints the answer as it is. METHOD is GET, or POST with fields or a body. {app} in the path is the app of the command.
+Fields are the JSON body of a write and the query of a read; with --input they are the query. A key such as a[b] is
+nested, and a[] is a list. A write gets an Idempotency-Key, or has that of --header. An error is printed as the API has
+it, and the exit code says which kind it is. The operations are in openapi.json.`,
+    args: ['[METHOD]', 'PATH'],
+    argHelp: { METHOD: 'GET, POST, PUT, PATCH or DELETE', PATH: 'such as /api/platform/v1/apps' },
+    options: {
+      'raw-field': { type: 'string', short: 'f', value: 'KEY=TEXT', help: 'a string', multiple: true },
+      field: {
+        type: 'string',
+        short: 'F',
+        value: 'KEY=VALUE',
+        help: 'a number, true, false, null, @FILE or @- for stdin, else a string',
+        multiple: true,
+      },
+      input: {
+        type: 'string',
+        value: 'FILE',
+        help: 'the body, from a file or - for stdin',
+        completes: 'file',
+      },
+      header: { type: 'string', short: 'H', value: 'NAME: VALUE', help: 'a header', multiple: true },
+      include: { type: 'boolean', short: 'i', help: 'print the status and the headers first' },
+      paginate: { type: 'boolean', help: 'read all pages of a list; with --jsonl an item a line' },
+      timeout: { type: 'duration', help: 'how long the answer may take (2m)' },
+    },
+    examples: [
+      'headrace api /api/models',
+      'headrace api /api/platform/v1/apps -f name=Shop -f metadata[plan]=pro',
+      'headrace api /api/platform/v1/apps/{app}/threads --app ~Shop --paginate --jsonl',
+      'headrace api PATCH /api/platform/v1/apps/{app} --input changes.json',
+    ],
+    scope: 'app',
+    writes: true,
+    run: async (cli, { args: [method, path], options }) =>
+      (await import('./api.ts')).callApi(cli, method, path, options),
+  }),
+  command({
+    name: 'op',
+    group: 'Any operation',
+    summary: 'Show what became of a write, by its receipt',
+    args: ['KEY'],
+    argHelp: { KEY: 'an idempotency key, or the id of a receipt: op_…' },
+    examples: ['headrace op 7d1f5a52-0b0e-4c11-8c67-0f6d5f0a3c11'],
+    scope: 'service',
+    answer: 'operations.getOperation',
+    run: async (cli, { args: [key] }) => (await import('./op.ts')).showOperation(cli, key),
+  }),
+  command({
+    name: 'upgrade',
+    group: 'Any operation',
+    summary: 'Ask for the newest version of headrace',
+    details: `Asks npm's registry, or that of npm_config_registry, for at most three seconds. Changes nothing. --json prints version,
+latest and isNewest.`,
+    options: { check: { type: 'boolean', help: 'ask; without it, the command only says how to upgrade' } },
+    examples: ['headrace upgrade --check'],
+    scope: 'none',
+    run: async (cli, { options }) => (await import('./upgrade.ts')).upgrade(cli, options.check),
+  }),
+];

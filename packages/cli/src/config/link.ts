@@ -25,7 +25,7 @@ function readLink(path: string): Link {
     !isRecord(stored) ||
     ![stored.url, stored.app].every((one) => ['string', 'undefined'].includes(typeof one))
   )
-    throw usage(`${path} is no link: it is { "url": "…", "app": "…" }.`, 'headrace link APP writes it again');
+    throw usage(`${path} is no link: it is { "url": "…", "app": "…" }.`, 'Correct it, or remove it.');
   return stored as Link;
 }
 

@@ -18,6 +18,7 @@ import { EXIT } from './exit.ts';
 import { Fault, interrupted, usage } from './fault.ts';
 import type { Io } from './io.ts';
 import { idOf } from './names.ts';
+import { VERSION } from './version.ts';
 
 interface Listing<T> {
   /** The member of the API's answer, for example `apps`. */
@@ -331,5 +332,3 @@ export class Cli {
 async function* labelled<T, R>(list: AsyncIterable<T>, map: (item: T) => R): AsyncGenerator<R> {
   for await (const item of list) yield map(item);
 }
-
-export const VERSION = '0.1.0';

@@ -110,6 +110,7 @@ export const globalsOf = ({ scope, writes }: Command): Options =>
   Object.fromEntries(
     Object.entries(GLOBAL_OPTIONS).filter(
       ([name]) =>
+        name !== 'version' &&
         (name !== 'app' || scope === 'app') &&
         (name !== 'fresh' || writes === true) &&
         (!['url', 'context'].includes(name) || scope !== 'none'),

@@ -56,6 +56,7 @@ export const GLOBAL_OPTIONS = {
   'no-color': { type: 'boolean', help: 'print no colours; NO_COLOR does the same' },
   fresh: { type: 'boolean', help: 'do not continue the same command that was interrupted before' },
   help: { type: 'boolean', short: 'h', help: 'print this help' },
+  version: { type: 'boolean', help: 'print the version of headrace' },
 } as const satisfies Options;
 export type Globals = Values<typeof GLOBAL_OPTIONS>;
 

@@ -31,6 +31,22 @@ const COMMANDS: readonly Command[] = [
 const parsed = (...argv: string[]) => parse(argv, COMMANDS);
 const input = (...argv: string[]) => parsed(...argv).input;
 
+const call = command({
+  ...spec,
+  name: 'call',
+  examples: ['headrace call /x'],
+  args: ['[METHOD]', 'PATH', '[MORE]'],
+});
+
+test('an optional argument before a required one takes a word that is left', () => {
+  const args = (...words: string[]) => parse(['call', ...words], [call]).input.args;
+  expect(args('/x')).toEqual([undefined, '/x', undefined]);
+  expect(args('GET', '/x')).toEqual(['GET', '/x', undefined]);
+  expect(args('GET', '/x', 'y')).toEqual(['GET', '/x', 'y']);
+  expect(() => args()).toThrow('PATH is missing');
+  expect(() => args('a', 'b', 'c', 'd')).toThrow('"d" is one argument too many.');
+});
+
 describe('a command line', () => {
   test('has a command of two words or one, wherever options are', () => {
     expect(parsed('list').command?.name).toBe('list');

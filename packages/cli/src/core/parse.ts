@@ -29,7 +29,8 @@ export function parse(argv: readonly string[], commands: readonly Command[]): Pa
     return { command, words: positionals, globals, input: { args: [], options: values, rest } };
   }
   const words = command.name.split(' ');
-  if (globals.help) return { command, words, globals, input: { args: [], options: values, rest } };
+  if (globals.help || globals.version)
+    return { command, words, globals, input: { args: [], options: values, rest } };
   if (globals.json && globals.jsonl) throw usage('--json and --jsonl exclude each other.');
   if (rest.length > 0 && command.rest === undefined)
     throw usage(`headrace ${command.name} takes nothing after \`--\`.`, helpOf(command));
