@@ -24,6 +24,8 @@ export interface RunOptions {
   cwd?: string;
   /** What arrives on stdin. */
   stdin?: string;
+  /** All streams are a terminal's; a person types the keys when the text is seen after the answer before. */
+  terminal?: { columns?: number; answers?: readonly (readonly [seen: string, keys: string])[] };
   /** Called with each piece of stdout or stderr. */
   onOutput?(text: string): void;
 }
@@ -52,20 +54,35 @@ export function testCli(service?: { url: string; key: string; fetch?: typeof fet
     interrupt() {
       for (const listener of interrupts) listener();
     },
-    async run(argv, { env = {}, cwd: folder = cwd, stdin = '', onOutput } = {}) {
+    async run(argv, { env = {}, cwd: folder = cwd, stdin = '', terminal, onOutput } = {}) {
       const collected = { stdout: '', stderr: '' };
+      const isTTY = terminal && { isTTY: true, columns: terminal.columns ?? 80 };
+      const typed = new PassThrough();
+      if (!terminal) typed.end(stdin);
+      const answers = [...(terminal?.answers ?? [])];
+      let seen = '';
       const stream = (name: 'stdout' | 'stderr') =>
-        new Writable({
-          write(chunk: Buffer, _, done) {
-            collected[name] += chunk.toString();
-            onOutput?.(chunk.toString());
-            done();
-          },
-        });
+        Object.assign(
+          new Writable({
+            write(chunk: Buffer, _, done) {
+              collected[name] += chunk.toString();
+              onOutput?.(chunk.toString());
+              seen += chunk.toString();
+              const [next] = answers;
+              if (next && seen.includes(next[0])) {
+                seen = '';
+                answers.shift();
+                setImmediate(() => typed.write(next[1]));
+              }
+              done();
+            },
+          }),
+          isTTY,
+        );
       const io: Io = {
         env: { PATH: process.env.PATH, HOME: home, ...signedIn, ...env },
         cwd: folder,
-        stdin: new PassThrough().end(stdin),
+        stdin: Object.assign(typed, isTTY),
         stdout: stream('stdout'),
         stderr: stream('stderr'),
         onInterrupt(listener) {

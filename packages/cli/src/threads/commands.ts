@@ -1,7 +1,7 @@
 import { command } from '../core/command.ts';
 import type { Command } from '../core/command.ts';
 import { LIST_OPTIONS } from '../core/options.ts';
-import { FOLLOW, KEYS, MODEL, THREAD, THREADS, workCommands } from './work-commands.ts';
+import { FOLLOW, KEYS, MODEL, THREAD, THREADS, WAIT, workCommands } from './work-commands.ts';
 
 const ofThread = { args: ['[THREAD]'], argHelp: { THREAD }, ...THREADS } as const;
 
@@ -51,7 +51,7 @@ export const threadCommands: readonly Command[] = [
     ...ofThread,
     name: 'thread show',
     summary: 'Show a thread: its state, sources, spend and last runs',
-    examples: ['headrace thread show', 'headrace thread show thr_01k9x3v5e8f7arh2m4t6w8y0zb --json'],
+    examples: ['headrace thread show', 'headrace thread show thr_01k9x3v5e8f7arh2m4t6w8y0zb'],
     answer: 'threads.getThread',
     run: async (cli, { args: [text] }) => (await import('./threads.ts')).showThread(cli, text),
   }),
@@ -129,6 +129,22 @@ export const threadCommands: readonly Command[] = [
     answer: 'threads.exportThread',
     run: async (cli, { args: [text], options }) =>
       (await import('./threads.ts')).exportThread(cli, text, options),
+  }),
+  command({
+    ...ofThread,
+    name: 'thread restore',
+    summary: 'Bring back the files of a checkpoint or a source',
+    args: ['[THREAD]', 'CHECKPOINT'],
+    argHelp: { THREAD, CHECKPOINT: 'a checkpoint of `headrace checkpoints`, or a source of the app' },
+    options: WAIT,
+    examples: [
+      'headrace thread restore chk_01k9x3v5e8f7arh2m4t6w8y0zb',
+      'headrace thread restore thr_01k9x3v5e8f7arh2m4t6w8y0zb src_01k9x3v5e8f7arh2m4t6w8y0zb',
+    ],
+    writes: true,
+    answer: 'checkpoints.restoreCheckpoint',
+    run: async (cli, { args: [text, what], options }) =>
+      (await import('./stop.ts')).restore(cli, [text, what], options),
   }),
   command({
     ...ofThread,

@@ -35,8 +35,11 @@ export async function runWork(cli: Cli, text: string, options: RunOptions): Prom
   const appId = await cli.appId();
   const done = await work(cli, appId, await messageText(cli, text), options);
   const { failed, exit, ...made } = done;
-  if (cli.isJson) cli.show({ ...made, failed }, () => '');
-  else if (failed && exit !== EXIT.interrupted)
+  if (cli.isJson) {
+    const thread = await cli.client.threads.get(appId, made.thread.id, { signal: cli.signal });
+    cli.show({ ...made, thread, failed }, () => '');
+  }
+  if (!cli.isJson && failed && exit !== EXIT.interrupted)
     cli.say(`${cli.paintTalk('red', '✗')} The step that failed: ${failed}`);
   return exit;
 }
@@ -95,7 +98,7 @@ async function agentWork(
     throw interrupted(
       'The same command goes on with the thread. headrace attach only follows it, headrace stop stops it.',
     );
-  return { thread: followed.thread ?? made.thread, run: followed.runs.get(made.run!.id) ?? made.run! };
+  return { thread: made.thread, run: followed.runs.get(made.run!.id) ?? made.run! };
 }
 
 async function applyWork(

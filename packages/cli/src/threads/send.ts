@@ -115,7 +115,9 @@ async function followStart(
   });
   const last = followed.runs.get(run.id) ?? run;
   if (cli.globals.json) {
-    const thread = 'thread' in document ? { thread: followed.thread ?? document['thread'] } : {};
+    const thread = 'thread' in document && {
+      thread: await place.of(cli.client).get({ signal: cli.signal }),
+    };
     cli.show({ ...document, ...thread, run: last, replies: followed.messages }, () => '');
   }
   return exitOf(followed, last.status === 'completed');

@@ -1,4 +1,4 @@
-/** `headrace stop` and `headrace restore`. */
+/** `headrace stop` and `headrace thread restore`. */
 import type { CheckpointRestore, Run, SourceRestore } from '@headrace/client';
 import type { Cli } from '../core/cli.ts';
 import { EXIT } from '../core/exit.ts';

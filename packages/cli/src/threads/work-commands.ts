@@ -18,7 +18,7 @@ export const FOLLOW = {
   'no-follow': { type: 'boolean', help: 'do not follow the reply' },
   ...FOLLOWING,
 } as const;
-const WAIT = {
+export const WAIT = {
   'no-wait': { type: 'boolean', help: 'do not wait for the end' },
   timeout: { type: 'duration', help: 'how long to wait (15m)' },
 } as const;
@@ -124,22 +124,6 @@ export const workCommands: readonly Command[] = [
     writes: true,
     answer: 'runs.retryRun',
     run: async (cli, { args: [text], options }) => (await import('./send.ts')).retry(cli, text, options),
-  }),
-  command({
-    ...THREADS,
-    name: 'restore',
-    summary: 'Bring back the files of a checkpoint or a source',
-    args: ['[THREAD]', 'CHECKPOINT'],
-    argHelp: { THREAD, CHECKPOINT: 'a checkpoint of `headrace checkpoints`, or a source of the app' },
-    options: WAIT,
-    examples: [
-      'headrace restore chk_01k9x3v5e8f7arh2m4t6w8y0zb',
-      'headrace restore thr_01k9x3v5e8f7arh2m4t6w8y0zb src_01k9x3v5e8f7arh2m4t6w8y0zb',
-    ],
-    writes: true,
-    answer: 'checkpoints.restoreCheckpoint',
-    run: async (cli, { args: [text, what], options }) =>
-      (await import('./stop.ts')).restore(cli, [text, what], options),
   }),
   command({
     ...THREADS,
