@@ -1,6 +1,6 @@
 /** `headrace doctor --remote`: the service through its API, as a command reaches it. */
 import { HeadraceError } from '@headrace/client';
-import { VERSION } from '../core/cli.ts';
+import { VERSION } from '../core/version.ts';
 import type { Cli } from '../core/cli.ts';
 import type { Exit } from '../core/exit.ts';
 import { oneLine } from '../terminal/escape.ts';

@@ -138,7 +138,8 @@ export async function deleteInstallation(cli: Cli, text: string): Promise<void> 
   const id = await installationNamed(cli, text);
   const { name } = await cli.client.scm.getInstallation(id, { signal: cli.signal });
   await cli.requireYes(
-    `Disconnect ${oneLine(name)}? Its secrets are removed, and projects no longer reach their repositories.`,
+    () =>
+      `Disconnect ${oneLine(name)}? Its secrets are removed, and projects no longer reach their repositories.`,
   );
   const installation = await cli.write(
     (client) => client.scm.deleteInstallation(id, { signal: cli.signal }),

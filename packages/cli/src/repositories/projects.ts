@@ -110,7 +110,7 @@ export async function updateProject(
 export async function deleteProject(cli: Cli, text: string): Promise<void> {
   const id = await projectNamed(cli, text);
   const { name } = await cli.client.projects.get(id, { signal: cli.signal });
-  await cli.requireYes(`Delete the project ${oneLine(name)} with its threads? Its repository stays.`);
+  await cli.requireYes(() => `Delete the project ${oneLine(name)} with its threads? Its repository stays.`);
   const project = await cli.write((client) => client.projects.delete(id, { signal: cli.signal }), id);
   cli.show({ project }, () => `Deleted ${oneLine(name)}.`);
 }

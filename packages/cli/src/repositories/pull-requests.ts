@@ -172,7 +172,7 @@ export async function mergePullRequest(cli: Cli, asked: Asked, options: MergeOpt
     await showPullRequest(cli, { text: seen.id, thread: seen.threadId });
     return EXIT.done;
   }
-  await cli.requireYes(`Merge #${number} “${oneLine(seen.title)}” into ${oneLine(seen.baseRef)}?`);
+  await cli.requireYes(() => `Merge #${number} “${oneLine(seen.title)}” into ${oneLine(seen.baseRef)}?`);
   const body = { method, title, message, expectedHeadSha };
   const merged = await change(
     cli,

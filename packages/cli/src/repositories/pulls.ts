@@ -143,7 +143,7 @@ export async function mergePull(cli: Cli, place: Place, options: MergeOptions): 
     cli.say(`#${number} is merged already.`);
     return print(cli, seen);
   }
-  await cli.requireYes(`Merge #${number} “${oneLine(seen.title)}” into ${oneLine(seen.baseRef)}?`);
+  await cli.requireYes(() => `Merge #${number} “${oneLine(seen.title)}” into ${oneLine(seen.baseRef)}?`);
   const body = { method, title, message, expectedHeadSha: seen.headSha };
   const about = JSON.stringify([id, seen.headSha]);
   print(

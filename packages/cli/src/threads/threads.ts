@@ -119,12 +119,10 @@ export function microsOf(text: string): number {
 
 export async function removeThread(cli: Cli, text: string | undefined): Promise<void> {
   const place = await threadPlace(cli, text);
-  if (!cli.globals.yes) {
+  await cli.requireYes(async () => {
     const { title, id } = await place.of(cli.client).get({ signal: cli.signal });
-    await cli.requireYes(
-      `Delete the thread ${id} ${oneLine(title ?? '')}, with its messages? Its sources stay.`,
-    );
-  }
+    return `Delete the thread ${id} ${oneLine(title ?? '')}, with its messages? Its sources stay.`;
+  });
   const thread = await cli.write((client) => place.of(client).delete({ signal: cli.signal }));
   cli.show({ thread }, () => `Deleted ${thread.id}`);
 }
