@@ -16,8 +16,8 @@ const KEY = `hrk_${'0'.repeat(26)}_${'a'.repeat(43)}000000`;
 const APP = `prj_${'0'.repeat(26)}`;
 const PLAIN = { paint: (_: string, text: string) => text, width: 80 };
 
-/** Commands that need no service although they may use one, by the reason. */
-const LOCAL: readonly string[] = ['doctor'];
+/** Commands that need no service, or no sign-in, although they may use one. */
+const LOCAL: readonly string[] = ['doctor', 'login', 'logout'];
 const REMOTE = COMMANDS.filter(({ scope, name }) => scope !== 'none' && !LOCAL.includes(name));
 
 /** The words of the first `headrace …` in an example, as a shell splits them. */

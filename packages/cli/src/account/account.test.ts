@@ -255,12 +255,13 @@ describe('whoami', () => {
     const cli = testCli({ url: URL_, key: KEY, fetch: () => Promise.reject(new TypeError('fetch failed')) });
     const away = await cli.run(['whoami'], { env: { HEADRACE_APP: '~Shop' } });
     restored();
-    expect([away.exit, away.stdout]).toEqual([
-      3,
-      `Address\t${URL_} (HEADRACE_URL)\nSigned in by\tHEADRACE_KEY\nApp\t~Shop (HEADRACE_APP)\n`,
-    ]);
+    expect([away.exit, away.stdout]).toEqual([3, '']);
+    expect(away.stderr).toMatch(
+      `Address\t${URL_} (HEADRACE_URL)\nSigned in by\tHEADRACE_KEY\nApp\t~Shop (HEADRACE_APP)\nheadrace: `,
+    );
     const nobody = await stranger().run(['whoami', '--url', URL_]);
-    expect([nobody.exit, nobody.stdout]).toEqual([4, `Address\t${URL_} (--url)\nSigned in by\t-\nApp\t-\n`]);
+    expect([nobody.exit, nobody.stdout]).toEqual([4, '']);
+    expect(nobody.stderr).toMatch(`Address\t${URL_} (--url)\nSigned in by\t-\nApp\t-\nheadrace: `);
   });
 });
 

@@ -59,7 +59,7 @@ export async function whoami(cli: Cli): Promise<void> {
     cli.show({ ...document, ...identity }, () => cli.details([...place, ...identityDetails(identity)]));
   } catch (error) {
     // What is known without the service often explains why it did not answer.
-    if (!cli.isJson) cli.print(cli.details(place));
+    if (!cli.isJson) cli.say(cli.details(place));
     throw error;
   }
 }

@@ -4,10 +4,9 @@ import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { buffer } from 'node:stream/consumers';
-import { HeadraceError } from '@headrace/client';
 import type { RequestOptions } from '@headrace/client';
 import type { Cli } from '../core/cli.ts';
-import { reportOf, usage } from '../core/fault.ts';
+import { usage } from '../core/fault.ts';
 import { fieldsOf } from './fields.ts';
 import type { Json } from './fields.ts';
 
@@ -38,14 +37,8 @@ export async function callApi(
   const sent = await requestOf(cli, method, path, options);
   if (options.paginate && sent.method !== 'GET')
     throw usage('--paginate is for lists, which are read by GET.');
-  try {
-    if (options.paginate) return await allPages(cli, sent);
-    await printAnswer(cli, await send(cli, sent), options.include);
-  } catch (error) {
-    if (error instanceof HeadraceError && error.status > 0 && !cli.isJson)
-      printError(cli, error, options.include);
-    throw error;
-  }
+  if (options.paginate) return allPages(cli, sent);
+  await printAnswer(cli, await send(cli, sent), options.include);
 }
 
 async function requestOf(
@@ -190,12 +183,4 @@ async function allPages(cli: Cli, sent: Sent): Promise<void> {
 function printHead(cli: Cli, status: string, headers: Headers): void {
   const lines = [...headers].map(([name, value]) => `${name}: ${value}`);
   cli.printRaw(`${[`HTTP ${status.trim()}`, ...lines].join('\n')}\n\n`);
-}
-
-/** The service's own document, as for answers. */
-function printError(cli: Cli, error: HeadraceError, isHeaded: boolean): void {
-  const { status, requestId } = error;
-  if (isHeaded)
-    printHead(cli, String(status), new Headers(requestId === null ? {} : { 'x-request-id': requestId }));
-  cli.printRaw(`${JSON.stringify(reportOf(error).document, null, 2)}\n`);
 }

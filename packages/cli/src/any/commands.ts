@@ -8,8 +8,8 @@ export const anyCommands: readonly Command[] = [
     summary: 'Call any operation of the API',
     details: `Prints the answer as it is. METHOD is GET, or POST with fields or a body. {app} in the path is the app of the command.
 Fields are the JSON body of a write and the query of a read; with --input they are the query. A key such as a[b] is
-nested, and a[] is a list. A write gets an Idempotency-Key, or has that of --header. An error is printed as the API has
-it, and the exit code says which kind it is. The operations are in openapi.json.`,
+nested, and a[] is a list. A write gets an Idempotency-Key, or has that of --header. The operations are in openapi.json.
+--json prints the API's own document, also that of an error.`,
     args: ['[METHOD]', 'PATH'],
     argHelp: { METHOD: 'GET, POST, PUT, PATCH or DELETE', PATH: 'such as /api/platform/v1/apps' },
     options: {
