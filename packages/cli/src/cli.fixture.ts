@@ -13,6 +13,8 @@ import { headrace } from './headrace.ts';
 export interface Ran {
   exit: number;
   stdout: string;
+  /** Of stdout, where it is no text. */
+  bytes: Buffer;
   stderr: string;
   /** Of stdout; throws for what is not JSON. */
   // Tests reach into documents by name; a wrong name fails the test.
@@ -56,6 +58,7 @@ export function testCli(service?: { url: string; key: string; fetch?: typeof fet
     },
     async run(argv, { env = {}, cwd: folder = cwd, stdin = '', terminal, onOutput } = {}) {
       const collected = { stdout: '', stderr: '' };
+      const pieces: Buffer[] = [];
       const isTTY = terminal && { isTTY: true, columns: terminal.columns ?? 80 };
       const typed = new PassThrough();
       if (!terminal) typed.end(stdin);
@@ -66,6 +69,7 @@ export function testCli(service?: { url: string; key: string; fetch?: typeof fet
           new Writable({
             write(chunk: Buffer, _, done) {
               collected[name] += chunk.toString();
+              if (name === 'stdout') pieces.push(chunk);
               onOutput?.(chunk.toString());
               seen += chunk.toString();
               const [next] = answers;
@@ -93,7 +97,12 @@ export function testCli(service?: { url: string; key: string; fetch?: typeof fet
       };
       const exit = await headrace(argv, io);
       if (argv.includes('--json')) requireAnswer(argv, collected.stdout);
-      return { exit, ...collected, json: () => JSON.parse(collected.stdout) as unknown };
+      return {
+        exit,
+        ...collected,
+        bytes: Buffer.concat(pieces),
+        json: () => JSON.parse(collected.stdout) as unknown,
+      };
     },
   };
 }
