@@ -38,7 +38,7 @@ export const threadCommands: readonly Command[] = [
       title: { type: 'string', value: 'TEXT', help: 'what people call it' },
       ...MODEL,
       source: { type: 'string', value: 'SOURCE', help: 'the source to start from; default: the head' },
-      'spend-limit': { type: 'string', value: 'USD', help: 'the most that its runs may cost, in US dollars' },
+      'spend-limit': { type: 'number', value: 'USD', help: 'the most that its runs may cost, in US dollars' },
       ...FOLLOW,
     },
     examples: ['headrace thread new "Add a dark mode" --title "Dark mode"'],
@@ -61,11 +61,8 @@ export const threadCommands: readonly Command[] = [
     summary: 'Change the title or the spend limit of a thread',
     options: {
       title: { type: 'string', value: 'TEXT', help: 'what people call it; empty for none' },
-      'spend-limit': {
-        type: 'string',
-        value: 'USD',
-        help: 'the most that its runs may cost, in US dollars, or none',
-      },
+      'spend-limit': { type: 'number', value: 'USD', help: 'the most that its runs may cost, in US dollars' },
+      'no-spend-limit': { type: 'boolean', help: 'let its runs cost what they cost' },
     },
     examples: [
       'headrace thread update thr_01k9x3v5e8f7arh2m4t6w8y0zb --title "Dark mode" --spend-limit 2.50',

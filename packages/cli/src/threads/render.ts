@@ -10,7 +10,6 @@
  */
 import type { Approval, Draft, FollowItem, Message, Run, Thread, Tool } from '@headrace/client';
 import { oneLine, shown } from '../terminal/escape.ts';
-import { usd } from '../terminal/money.ts';
 import type { Paint } from '../terminal/style.ts';
 import { cut } from '../terminal/table.ts';
 import { lasting } from '../terminal/times.ts';

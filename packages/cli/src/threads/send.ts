@@ -5,12 +5,12 @@ import { EXIT } from '../core/exit.ts';
 import type { Exit } from '../core/exit.ts';
 import { usage } from '../core/fault.ts';
 import { oneLine } from '../terminal/escape.ts';
+import { microsOf } from '../terminal/money.ts';
 import { followThread } from './follow.ts';
 import type { Followed } from './follow.ts';
 import { placeOf, rememberThread, threadPlace } from './place.ts';
 import type { Place } from './place.ts';
 import { attachmentsOf, messageText } from './talk.ts';
-import { microsOf } from './threads.ts';
 
 export interface FollowOptions {
   follow: boolean;
@@ -53,7 +53,7 @@ interface NewOptions extends FollowOptions {
   title: string | undefined;
   model: string | undefined;
   source: string | undefined;
-  'spend-limit': string | undefined;
+  'spend-limit': number | undefined;
 }
 
 export async function newThread(cli: Cli, text: string | undefined, options: NewOptions): Promise<Exit> {
@@ -64,7 +64,7 @@ export async function newThread(cli: Cli, text: string | undefined, options: New
     ...(title !== undefined && { title }),
     ...(modelId !== undefined && { modelId }),
     ...(sourceId !== undefined && { sourceId }),
-    ...(limit !== undefined && { spendLimitMicros: microsOf(limit) }),
+    ...(limit !== undefined && { spendLimitMicros: microsOf(limit)! }),
     ...(content !== undefined && { message: { content } }),
   };
   const made = await cli.write(

@@ -15,7 +15,7 @@ test('a thread is made without a message, listed, changed, archived, and deleted
     `${id}\tarchived\tDark mode\tjust now\n`,
   );
   expect((await run('thread', 'unarchive', id)).stdout).toBe(`${id}  ready  Dark mode\n`);
-  const changed = await run('thread', 'update', '--title', '', '--spend-limit', 'none', '--json');
+  const changed = await run('thread', 'update', '--title', '', '--no-spend-limit', '--json');
   expect(changed.json().thread).toMatchObject({ title: null, spendLimitMicros: null });
   const refused = await run('thread', 'rm', '@last');
   expect([refused.exit, refused.stderr]).toEqual([2, expect.stringContaining('give --yes')]);

@@ -6,7 +6,7 @@ import type { Cli } from '../core/cli.ts';
 import { requireChange } from '../core/body.ts';
 import { usage } from '../core/fault.ts';
 import { oneLine } from '../terminal/escape.ts';
-import { usd } from '../terminal/money.ts';
+import { microsOf, usd } from '../terminal/money.ts';
 import { statusColor } from '../terminal/style.ts';
 import { tableOf } from '../terminal/table.ts';
 import type { Column } from '../terminal/table.ts';
@@ -85,14 +85,17 @@ function detailsOf(cli: Cli, thread: Thread, runs: readonly Run[]): string {
 
 interface Update {
   title: string | undefined;
-  'spend-limit': string | undefined;
+  'spend-limit': number | undefined;
+  'no-spend-limit': boolean;
 }
 
 export async function updateThread(cli: Cli, text: string | undefined, options: Update): Promise<void> {
-  const { title, 'spend-limit': limit } = options;
+  const { title, 'spend-limit': limit, 'no-spend-limit': isUnlimited } = options;
+  if (limit !== undefined && isUnlimited)
+    throw usage('--spend-limit and --no-spend-limit exclude each other.');
   const body = requireChange<UpdateThreadInput>({
     ...(title !== undefined && { title: title === '' ? null : title }),
-    ...(limit !== undefined && { spendLimitMicros: limit === 'none' ? null : microsOf(limit) }),
+    ...((limit !== undefined || isUnlimited) && { spendLimitMicros: microsOf(limit) ?? null }),
   });
   await change(cli, await threadPlace(cli, text), body);
 }
@@ -106,16 +109,6 @@ async function change(cli: Cli, place: Place, body: UpdateThreadInput): Promise<
 }
 
 const lineOf = ({ id, status, title }: Thread): string => `${id}  ${status}  ${oneLine(title ?? '-')}`;
-
-/** Dollars as people write them. */
-export function microsOf(text: string): number {
-  const dollars = Number(text.replace(/^\$/, ''));
-  if (!/^\$?\d+(\.\d{1,6})?$/.test(text) || dollars > 1_000_000_000)
-    throw usage(
-      `--spend-limit is an amount of US dollars such as 2.50, or none, not ${JSON.stringify(text)}.`,
-    );
-  return Math.round(dollars * 1_000_000);
-}
 
 export async function removeThread(cli: Cli, text: string | undefined): Promise<void> {
   const place = await threadPlace(cli, text);
