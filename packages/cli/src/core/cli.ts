@@ -1,5 +1,6 @@
 /** What a command works with: the client, the output, questions, and the state of the folder and the user. */
 import { createHash } from 'node:crypto';
+import { once } from 'node:events';
 import { join } from 'node:path';
 import { createClient } from '@headrace/client';
 import type { Client, Page } from '@headrace/client';
@@ -224,6 +225,12 @@ export class Cli {
   /** Strangers' text, as it is when it goes to a file or a pipe. */
   printRaw(text: string): void {
     this.io.stdout.write(this.isTerminal ? shown(text) : text);
+  }
+
+  /** The same for long output: resolves when there is room for more. Bytes go as they are. */
+  async printPart(part: string | Uint8Array, signal: AbortSignal = this.signal): Promise<void> {
+    const text = typeof part === 'string' && this.isTerminal ? shown(part) : part;
+    if (!this.io.stdout.write(text)) await once(this.io.stdout, 'drain', { signal });
   }
 
   /** One JSON line. */

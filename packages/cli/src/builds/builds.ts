@@ -1,0 +1,109 @@
+/** `headrace builds …` and `logs` */
+import type { Build } from '@headrace/client';
+import type { Cli } from '../core/cli.ts';
+import { usage } from '../core/fault.ts';
+import { oneLine, shown } from '../terminal/escape.ts';
+import { statusColor } from '../terminal/style.ts';
+import type { Column } from '../terminal/table.ts';
+import { ago, bytes, lasting } from '../terminal/times.ts';
+import { followLog, logParts } from './log.ts';
+import { buildNamed } from './names.ts';
+
+const COLUMNS: readonly Column<Build>[] = [
+  { header: 'ID', value: ({ id }) => id, whole: true },
+  { header: 'STATUS', value: ({ status }) => status, color: ({ status }) => statusColor(status) },
+  { header: 'COMMAND', value: ({ command }) => command },
+  { header: 'THREAD', value: ({ threadId }) => threadId },
+  { header: 'CREATED', value: ({ createdAt }) => ago(createdAt) },
+];
+const APP_COLUMN: Column<Build> = { header: 'APP', value: ({ projectId }) => projectId };
+
+interface BuildFilters {
+  limit: number | undefined;
+  status: Build['status'] | undefined;
+  thread: string | undefined;
+  'all-apps': boolean;
+}
+
+export async function listBuilds(
+  cli: Cli,
+  { limit, status, thread, 'all-apps': allApps }: BuildFilters,
+): Promise<void> {
+  if (thread !== undefined && (allApps || status !== undefined))
+    throw usage('--thread excludes --all-apps and --status.');
+  const appId = allApps ? undefined : await cli.appId();
+  const threadId = appId && thread !== undefined ? await cli.threadNamed(thread, appId) : undefined;
+  await cli.list({
+    member: 'builds',
+    page: (options) =>
+      appId && threadId
+        ? cli.client.builds.list(appId, threadId, options)
+        : cli.client.builds.listAll({ ...options, appId, status }),
+    columns: allApps ? [...COLUMNS, APP_COLUMN] : COLUMNS,
+    empty: 'There are no builds yet. → headrace build -- COMMAND',
+    limit,
+  });
+}
+
+export async function showBuild(cli: Cli, name: string | undefined): Promise<void> {
+  const appId = await cli.appId();
+  const build = await cli.client.builds.get(appId, await buildNamed(cli, name, appId), {
+    signal: cli.signal,
+  });
+  cli.show({ build }, () => textOf(cli, build));
+}
+
+export async function cancelBuild(cli: Cli, name: string): Promise<void> {
+  const appId = await cli.appId();
+  const buildId = await buildNamed(cli, name, appId);
+  const build = await cli.write(
+    (client) => client.builds.cancel(appId, buildId, { signal: cli.signal }).done({ signal: cli.signal }),
+    buildId,
+  );
+  cli.show({ build }, () => textOf(cli, build));
+}
+
+function textOf({ paint }: Cli, build: Build): string {
+  const { id, status, command, outputDirectory, sourceId, threadId, exitCode, error } = build;
+  const { startedAt, finishedAt, artifactByteSize, fileCount, artifactSha256 } = build;
+  const lines: [name: string, value: string | null][] = [
+    ['Build', id],
+    ['Status', paint(statusColor(status), status)],
+    ['Command', oneLine(command)],
+    ['Output', oneLine(outputDirectory)],
+    ['Source', sourceId],
+    ['Thread', threadId],
+    ['Created', ago(build.createdAt)],
+    ['Took', startedAt && finishedAt && lasting(Date.parse(finishedAt) - Date.parse(startedAt))],
+    ['Exit code', exitCode === null ? null : String(exitCode)],
+    ['Artifact', artifactByteSize === null ? null : `${fileCount} files, ${bytes(artifactByteSize)}`],
+    ['SHA-256', artifactSha256],
+    ['Error', error && `${error.code}: ${shown(error.message)}`],
+  ];
+  return lines
+    .filter(([, value]) => value !== null)
+    .map(([name, value]) => `${paint('dim', name.padEnd(9))}  ${value}`)
+    .join('\n');
+}
+
+interface LogOptions {
+  follow: boolean;
+}
+
+export async function showLogs(cli: Cli, name: string | undefined, { follow }: LogOptions): Promise<void> {
+  const appId = await cli.appId();
+  const buildId = await buildNamed(cli, name, appId);
+  const place = { appId, buildId, signal: cli.signal };
+  if (follow && cli.globals.jsonl) {
+    for await (const text of logParts(cli, place)) cli.printLine({ text });
+    return;
+  }
+  if (follow && !cli.isJson) return followLog(cli, place);
+  // With --json, following is waiting for the end.
+  if (follow) for await (const part of logParts(cli, place)) void part;
+  const logs = await cli.client.builds.logs(appId, buildId, { signal: cli.signal });
+  if (cli.isJson) return cli.show({ logs }, () => '');
+  await cli.printPart(logs.text);
+  if (cli.isTerminal && logs.text !== '' && !logs.text.endsWith('\n')) cli.print('');
+  if (!logs.ended) cli.say(cli.paintTalk('dim', `The build goes on: headrace logs -f ${buildId}`));
+}

@@ -1,0 +1,157 @@
+/** `headrace preview`, `previews` and `open` */
+import type { Preview } from '@headrace/client';
+import type { Cli } from '../core/cli.ts';
+import { untilLeft } from '../core/detach.ts';
+import { EXIT } from '../core/exit.ts';
+import type { Exit } from '../core/exit.ts';
+import { Fault, usage } from '../core/fault.ts';
+import { shellText } from '../core/shell-text.ts';
+import { openInBrowser } from '../terminal/browser.ts';
+import { oneLine } from '../terminal/escape.ts';
+import { statusColor } from '../terminal/style.ts';
+import type { Column } from '../terminal/table.ts';
+import { ago } from '../terminal/times.ts';
+import { previewNamed } from './names.ts';
+
+interface PreviewOptions {
+  port: number | undefined;
+  open: boolean;
+  stop: boolean;
+  timeout: number | undefined;
+}
+
+export async function preview(
+  cli: Cli,
+  thread: string | undefined,
+  { port, open, stop, timeout }: PreviewOptions,
+  command: readonly string[],
+): Promise<Exit> {
+  if (stop && (port !== undefined || open || command.length > 0))
+    throw usage('--stop takes no command, --port or --open.');
+  if (!stop && (port === undefined || command.length === 0))
+    throw usage(
+      'A preview needs a command, and the port on which it listens.',
+      'headrace preview --port 3000 -- npm run dev',
+    );
+  const appId = await cli.appId();
+  const threadId = await cli.threadNamed(thread ?? '@last', appId);
+  cli.remember(`thread ${appId}`, threadId);
+  if (stop) return stopNewest(cli, appId, threadId);
+  const body = { command: shellText(command), port: port! };
+  const made = await cli.write((client) =>
+    client.previews.create(appId, threadId, body, { signal: cli.signal }),
+  );
+  cli.say(cli.paintTalk('dim', `${made.id} starts: ${oneLine(body.command)}`));
+  const ended = await untilLeft(
+    cli,
+    (signal) => cli.client.previews.get(appId, made.id).done({ signal, timeoutMs: timeout }),
+    {
+      left: `The preview goes on. headrace previews shows it; headrace previews stop ${made.id} stops it.`,
+      again: 'stops it',
+      async end() {
+        await cli.write((client) => client.previews.delete(appId, made.id), 'stop');
+        cli.say('The preview is stopped.');
+      },
+    },
+  );
+  if (!ended) return EXIT.interrupted;
+  return report(cli, ended, open);
+}
+
+async function report(cli: Cli, shownPreview: Preview, isToOpen: boolean): Promise<Exit> {
+  const { id, status, error, url } = shownPreview;
+  if (status !== 'ready' && !cli.isJson)
+    throw new Fault(
+      EXIT.failed,
+      `${id} is ${status}: ${error ? `${error.code}. ${error.message}` : 'it was ended.'}`,
+      {
+        code: error?.code ?? status,
+        hint: 'Correct the command or the source, and run it again.',
+      },
+    );
+  cli.show({ preview: shownPreview }, () => url);
+  if (status !== 'ready') return EXIT.failed;
+  if (isToOpen) await show(cli, url);
+  return EXIT.done;
+}
+
+/** The address is on stdout already. */
+async function show(cli: Cli, url: string): Promise<void> {
+  if (!(await openInBrowser(cli.io, url)))
+    cli.say(`No browser could be started. Open the address yourself: ${oneLine(url)}`);
+}
+
+const isOpen = ({ status }: Preview): boolean => status === 'starting' || status === 'ready';
+
+async function stopNewest(cli: Cli, appId: string, threadId: string): Promise<Exit> {
+  for await (const one of cli.client.previews.list(appId, threadId, { signal: cli.signal }))
+    if (isOpen(one)) return stop(cli, appId, one.id);
+  throw new Fault(EXIT.notFound, 'The thread has no open preview.', { hint: 'headrace previews' });
+}
+
+export async function stopPreview(cli: Cli, name: string): Promise<Exit> {
+  const appId = await cli.appId();
+  return stop(cli, appId, await previewNamed(cli, name, appId));
+}
+
+async function stop(cli: Cli, appId: string, previewId: string): Promise<Exit> {
+  const stopped = await cli.write(
+    (client) => client.previews.delete(appId, previewId, { signal: cli.signal }),
+    previewId,
+  );
+  cli.show({ preview: stopped }, () => `${stopped.id} is ${stopped.status}`);
+  return EXIT.done;
+}
+
+const COLUMNS: readonly Column<Preview>[] = [
+  { header: 'ID', value: ({ id }) => id, whole: true },
+  { header: 'STATUS', value: ({ status }) => status, color: ({ status }) => statusColor(status) },
+  { header: 'ADDRESS', value: ({ url }) => url, whole: true },
+  { header: 'COMMAND', value: ({ command }) => command },
+  { header: 'CREATED', value: ({ createdAt }) => ago(createdAt) },
+];
+const APP_COLUMN: Column<Preview> = { header: 'APP', value: ({ projectId }) => projectId };
+
+interface PreviewFilters {
+  limit: number | undefined;
+  status: Preview['status'] | undefined;
+  thread: string | undefined;
+  'all-apps': boolean;
+}
+
+export async function listPreviews(
+  cli: Cli,
+  { limit, status, thread, 'all-apps': allApps }: PreviewFilters,
+): Promise<void> {
+  if (thread !== undefined && (allApps || status !== undefined))
+    throw usage('--thread excludes --all-apps and --status.');
+  const appId = allApps ? undefined : await cli.appId();
+  const threadId = appId && thread !== undefined ? await cli.threadNamed(thread, appId) : undefined;
+  await cli.list({
+    member: 'previews',
+    page: (options) =>
+      appId && threadId
+        ? cli.client.previews.list(appId, threadId, options)
+        : cli.client.previews.listAll({ ...options, appId, status }),
+    columns: allApps ? [...COLUMNS, APP_COLUMN] : COLUMNS,
+    empty: 'There are no previews yet. → headrace preview --port 3000 -- COMMAND',
+    limit,
+  });
+}
+
+/** The newest ready preview of the thread, or of the app. */
+export async function openPreview(cli: Cli, thread: string | undefined): Promise<void> {
+  const appId = await cli.appId();
+  const previews =
+    thread === undefined
+      ? cli.client.previews.listAll({ appId, status: 'ready', limit: 1, signal: cli.signal })
+      : cli.client.previews.list(appId, await cli.threadNamed(thread, appId), { signal: cli.signal });
+  for await (const one of previews) {
+    if (one.status !== 'ready') continue;
+    cli.show({ preview: one }, () => one.url);
+    return show(cli, one.url);
+  }
+  throw new Fault(EXIT.notFound, 'No preview is ready.', {
+    hint: 'headrace preview --port 3000 --open -- npm run dev',
+  });
+}
