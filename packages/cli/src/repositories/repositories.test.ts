@@ -254,6 +254,72 @@ describe('pull requests', () => {
   });
 });
 
+const WATERED = 'Water them.\n\n```file plants.txt\nfern, watered\n```\n';
+
+test('from an empty service to a merged pull request, by the command line alone', async () => {
+  const cli = signedInByFile();
+  const name = newName();
+  await done(cli, 'repos', 'create', name);
+  await done(cli, 'repos', 'clone', name);
+  const folder = join(cli.cwd, name);
+  writeFileSync(join(folder, 'plants.txt'), 'fern\n');
+  await git(cli, folder, 'add', '.');
+  await git(cli, folder, 'commit', '-qm', 'Begin');
+  await git(cli, folder, 'push', '-q', 'origin', 'HEAD:main');
+  await done(cli, 'projects', 'create', 'Garden', '--repo', name);
+  const worked = await done(
+    cli,
+    ...['thread', 'new', WATERED, '--title', 'Water the plants', '--project', '@last', '--follow'],
+  );
+  expect(worked.stdout).not.toBe('');
+  const { pullRequest } = await json(cli, 'pr', 'create', '--draft');
+  await done(cli, 'pr', 'update', '--ready');
+  await done(cli, 'statuses', 'create', name, pullRequest.headRef as string, 'tests', 'success');
+  await done(cli, 'pr', 'watch', '--timeout', '30s');
+  const merged = await done(cli, 'pr', 'merge', '--method', 'squash', '--yes');
+  expect(merged.stdout).toContain('state\tmerged\nnow\tmerged into main\n');
+  await git(cli, folder, 'pull', '-q', 'origin', 'main');
+  expect(readFileSync(join(folder, 'plants.txt'), 'utf8')).toBe('fern, watered\n');
+  expect(await git(cli, folder, 'log', '-1', '--format=%s')).toContain('Water the plants');
+});
+
+test('threads of projects are made, listed, shown, followed and worked with, without an app', async () => {
+  const cli = signedIn();
+  const { threadId, projectId } = await newThread(cli);
+  const listed = await json(cli, 'thread', 'list', '--project', '~Garden', '--query', 'plants');
+  expect(listed.threads.map(({ id }: { id: string }) => id)).not.toEqual([]);
+  const { thread, run } = await json(
+    cli,
+    'thread',
+    'new',
+    WATERED,
+    '--project',
+    projectId,
+    '--branch',
+    'main',
+    '--model',
+    'scripted',
+  );
+  expect([thread.projectId, thread.baseBranch, run.threadId]).toEqual([projectId, 'main', thread.id]);
+  expect((await json(cli, 'thread', 'list', '--project', projectId)).threads).toMatchObject([
+    { id: thread.id },
+    { id: threadId },
+  ]);
+  expect((await json(cli, 'thread', 'show')).thread.id).toBe(thread.id);
+  writeFileSync(
+    join(cli.cwd, '.headrace.json'),
+    JSON.stringify({ url: s.base, app: `prj_${'0'.repeat(26)}` }),
+  );
+  const inLinked = await cli.run(['thread', 'show', threadId, '--json']);
+  expect(inLinked.json().thread.id).toBe(threadId);
+  const sent = await cli.run(['send', threadId, WATERED, '--follow', '--json']);
+  expect([sent.exit, sent.json().run.status]).toEqual([0, 'completed']);
+  const retried = await cli.run(['retry', threadId, '--follow', '--json']);
+  expect([retried.exit, retried.json().run.status]).toEqual([0, 'completed']);
+  expect(await cli.run(['attach', threadId])).toMatchObject({ exit: 0 });
+  expect((await cli.run(['stop', threadId, '--json'])).json().error.code).toBe('run_not_active');
+});
+
 describe('refusals', () => {
   test('unknown ids, wrong words and missing permissions are named', async () => {
     const cli = signedIn();

@@ -3,6 +3,14 @@ import type { Command } from '../core/command.ts';
 import { LIST_OPTIONS } from '../core/options.ts';
 import { FOLLOW, KEYS, MODEL, THREAD, THREADS, WAIT, workCommands } from './work-commands.ts';
 
+const PROJECT = {
+  project: {
+    type: 'string',
+    value: 'PROJECT',
+    help: 'a project instead of an app: an id, ~NAME or @last',
+  },
+} as const;
+
 const ofThread = { args: ['[THREAD]'], argHelp: { THREAD }, ...THREADS } as const;
 
 export const threadCommands: readonly Command[] = [
@@ -21,8 +29,13 @@ export const threadCommands: readonly Command[] = [
       },
       query: { type: 'string', value: 'TEXT', help: 'only threads whose title contains this' },
       all: { type: 'boolean', help: 'the threads of all apps, the latest change first' },
+      ...PROJECT,
     },
-    examples: ['headrace thread list --status waiting', 'headrace thread list --all'],
+    examples: [
+      'headrace thread list --status waiting',
+      'headrace thread list --project ~Garden',
+      'headrace thread list --all',
+    ],
     scope: 'app',
     answer: 'threads.listThreads',
     run: async (cli, { options }) => (await import('./threads.ts')).listThreads(cli, options),
@@ -39,9 +52,16 @@ export const threadCommands: readonly Command[] = [
       ...MODEL,
       source: { type: 'string', value: 'SOURCE', help: 'the source to start from; default: the head' },
       'spend-limit': { type: 'number', value: 'USD', help: 'the most that its runs may cost, in US dollars' },
+      ...PROJECT,
+      branch: { type: 'string', value: 'BRANCH', help: 'with --project: the branch to start from' },
+      issue: { type: 'string', value: 'URL', help: 'with --project: the issue that it is about' },
+      task: { type: 'string', value: 'TASK', help: 'with --project: the id of the task that it works on' },
       ...FOLLOW,
     },
-    examples: ['headrace thread new "Add a dark mode" --title "Dark mode"'],
+    examples: [
+      'headrace thread new "Water the plants" --project ~Garden',
+      'headrace thread new "Add a dark mode" --title "Dark mode"',
+    ],
     scope: 'app',
     writes: true,
     answer: 'threads.createThread',

@@ -2,9 +2,10 @@
 import type { AppThreadHandle, Client } from '@headrace/client';
 import type { Cli } from '../core/cli.ts';
 import { usage } from '../core/fault.ts';
+import { directThreadNamed, rememberDirectThread } from '../core/ids.ts';
 
 export interface Place {
-  /** Undefined for a thread that is named by its whole id, where no app is known. */
+  /** Undefined on the Direct API, which reaches the threads of projects and of apps. */
   appId: string | undefined;
   threadId: string;
   /** The thread's calls. `client`: the command's, or that of a write. */
@@ -13,14 +14,20 @@ export interface Place {
 
 const WHOLE_ID = /^thr_[0-9a-z]{26}$/;
 
-/** A whole id needs no app: the Direct paths reach every thread. */
+/** In the command's app. Without one, and by a whole id that the folder's app need not have, on the Direct API. */
 export async function threadPlace(cli: Cli, text: string | undefined): Promise<Place> {
-  if (cli.target.app === undefined && WHOLE_ID.test(text ?? '')) return placeOf(undefined, text!);
+  const { app, appFrom } = cli.target;
+  const isChosen = appFrom === '--app' || appFrom === 'HEADRACE_APP';
+  if (app === undefined || (!isChosen && WHOLE_ID.test(text ?? ''))) {
+    const threadId = await directThreadNamed(cli, text ?? '@last');
+    return said(cli, text, placeOf(undefined, threadId));
+  }
   const appId = await cli.appId();
-  const place = placeOf(
-    appId,
-    text === undefined ? lastThread(cli, appId) : await cli.threadNamed(text, appId),
-  );
+  const threadId = text === undefined ? lastThread(cli, appId) : await cli.threadNamed(text, appId);
+  return said(cli, text, placeOf(appId, threadId));
+}
+
+function said(cli: Cli, text: string | undefined, place: Place): Place {
   if (text === undefined) cli.say(cli.paintTalk('dim', `Thread ${place.threadId}`));
   return place;
 }
@@ -39,5 +46,6 @@ export const placeOf = (appId: string | undefined, threadId: string): Place => (
 
 /** `@last` is this thread from now on. */
 export function rememberThread(cli: Cli, { appId, threadId }: Place): void {
-  if (appId !== undefined) cli.remember(`thread ${appId}`, threadId);
+  if (appId === undefined) rememberDirectThread(cli, threadId);
+  else cli.remember(`thread ${appId}`, threadId);
 }

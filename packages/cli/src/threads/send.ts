@@ -4,6 +4,7 @@ import type { Cli } from '../core/cli.ts';
 import { EXIT } from '../core/exit.ts';
 import type { Exit } from '../core/exit.ts';
 import { usage } from '../core/fault.ts';
+import { projectNamed } from '../core/ids.ts';
 import { oneLine } from '../terminal/escape.ts';
 import { microsOf } from '../terminal/money.ts';
 import { followThread } from './follow.ts';
@@ -54,11 +55,20 @@ interface NewOptions extends FollowOptions {
   model: string | undefined;
   source: string | undefined;
   'spend-limit': number | undefined;
+  project: string | undefined;
+  branch: string | undefined;
+  issue: string | undefined;
+  task: string | undefined;
 }
 
 export async function newThread(cli: Cli, text: string | undefined, options: NewOptions): Promise<Exit> {
-  const { title, model: modelId, source: sourceId, 'spend-limit': limit } = options;
-  const appId = await cli.appId();
+  const { title, model: modelId, source: sourceId, 'spend-limit': limit, project } = options;
+  const { branch: baseBranch, issue: trackerIssueUrl, task: taskId } = options;
+  const direct = { baseBranch, trackerIssueUrl, taskId };
+  if (project === undefined && Object.values(direct).some((value) => value !== undefined))
+    throw usage('--branch, --issue and --task are for threads of a project: give --project.');
+  const appId = project === undefined ? await cli.appId() : undefined;
+  const projectId = project === undefined ? undefined : await projectNamed(cli, project);
   const content = text === undefined ? undefined : await messageText(cli, text);
   const body = {
     ...(title !== undefined && { title }),
@@ -68,8 +78,11 @@ export async function newThread(cli: Cli, text: string | undefined, options: New
     ...(content !== undefined && { message: { content } }),
   };
   const made = await cli.write(
-    (client) => client.threads.create(appId, body, { signal: cli.signal }),
-    JSON.stringify(body),
+    ({ threads }) =>
+      appId === undefined
+        ? threads.createDirect({ projectId: projectId!, ...direct, ...body }, { signal: cli.signal })
+        : threads.create(appId, body, { signal: cli.signal }),
+    JSON.stringify([body, projectId]),
   );
   const place = placeOf(appId, made.thread.id);
   rememberThread(cli, place);

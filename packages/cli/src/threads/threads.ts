@@ -5,6 +5,7 @@ import type { Run, Thread, UpdateThreadInput } from '@headrace/client';
 import type { Cli } from '../core/cli.ts';
 import { requireChange } from '../core/body.ts';
 import { usage } from '../core/fault.ts';
+import { projectNamed } from '../core/ids.ts';
 import { oneLine } from '../terminal/escape.ts';
 import { microsOf, usd } from '../terminal/money.ts';
 import { statusColor } from '../terminal/style.ts';
@@ -32,16 +33,21 @@ interface Filters {
   status: Thread['status'] | undefined;
   query: string | undefined;
   all: boolean;
+  project: string | undefined;
 }
 
-export async function listThreads(cli: Cli, { limit, status, query, all }: Filters): Promise<void> {
-  const appId = all ? undefined : await cli.appId();
+export async function listThreads(cli: Cli, { limit, status, query, all, project }: Filters): Promise<void> {
+  if (all && project !== undefined) throw usage('--all and --project exclude each other.');
+  const { threads } = cli.client;
+  const projectId = project === undefined ? undefined : await projectNamed(cli, project);
+  const appId = all || projectId !== undefined ? undefined : await cli.appId();
   await cli.list({
     member: 'threads',
-    page: (options) =>
-      appId === undefined
-        ? cli.client.threads.listAll({ ...options, status, query, sort: 'activity' })
-        : cli.client.threads.list(appId, { ...options, status, query }),
+    page: (options) => {
+      if (projectId !== undefined) return threads.listDirect({ ...options, projectId, status, query });
+      if (appId !== undefined) return threads.list(appId, { ...options, status, query });
+      return threads.listAll({ ...options, status, query, sort: 'activity' });
+    },
     columns: COLUMNS,
     empty: 'There are no such threads. → headrace thread new "What is to be done"',
     limit,
