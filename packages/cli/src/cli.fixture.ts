@@ -86,6 +86,7 @@ export function testCli(service?: { url: string; key: string; fetch?: typeof fet
       const io: Io = {
         env: { PATH: process.env.PATH, HOME: home, ...signedIn, ...env },
         cwd: folder,
+        program: [process.execPath, join(import.meta.dirname, 'main.ts')],
         stdin: Object.assign(typed, isTTY),
         stdout: stream('stdout'),
         stderr: stream('stderr'),

@@ -10,7 +10,7 @@ import type { Globals } from './options.ts';
 function cliIn(cwd: string, stdin = ''): Cli {
   const sink = () => new Writable({ write: (_chunk, _encoding, done) => done() });
   const io = { env: {}, cwd, stdin: new PassThrough().end(stdin), stdout: sink(), stderr: sink() };
-  return new Cli({ ...io, onInterrupt: () => () => undefined }, {} as Globals);
+  return new Cli({ ...io, program: [], onInterrupt: () => () => undefined }, {} as Globals);
 }
 
 test('a body is read from a file or stdin, and options win over it, also within objects', async () => {

@@ -22,6 +22,7 @@ export function testIo(env: Record<string, string> = {}): TestIo {
     home,
     env: { HOME: home, ...env },
     cwd: home,
+    program: [],
     stdin: new PassThrough().end(),
     stdout: new PassThrough(),
     stderr,

@@ -10,6 +10,8 @@ export interface Terminal {
 export interface Io {
   env: Readonly<Record<string, string | undefined>>;
   cwd: string;
+  /** The words that start this program again: git runs it as its credential helper. */
+  program: readonly string[];
   stdin: Readable & Terminal & { setRawMode?(isRaw: boolean): unknown };
   stdout: Writable & Terminal;
   stderr: Writable & Terminal;
@@ -22,6 +24,7 @@ export interface Io {
 export const processIo = (): Io => ({
   env: process.env,
   cwd: process.cwd(),
+  program: process.argv.slice(0, 2),
   stdin: process.stdin,
   stdout: process.stdout,
   stderr: process.stderr,

@@ -3,7 +3,7 @@
  * in no argument, no URL and no file of the clone; fetches and pushes of the clone ask again.
  */
 import { spawn } from 'node:child_process';
-import { basename, extname, join, resolve } from 'node:path';
+import { basename, resolve } from 'node:path';
 import type { Repository } from '@headrace/client';
 import type { Cli } from '../core/cli.ts';
 import { EXIT } from '../core/exit.ts';
@@ -35,11 +35,10 @@ function addressOf({ provider, cloneUrl }: Repository, service: string): string 
 }
 
 /** The empty helper first: no other helper of the user gets the key to store. */
-function helperOptions({ target, globals }: Cli): string[] {
+function helperOptions({ io, target, globals }: Cli): string[] {
   const key = `credential.${target.url}.helper`;
-  const program = join(import.meta.dirname, `../main${extname(import.meta.filename)}`);
   const context = globals.context === undefined ? [] : ['--context', globals.context];
-  const command = [process.execPath, program, 'repos', 'credential', '--url', target.url, ...context];
+  const command = [...io.program, 'repos', 'credential', '--url', target.url, ...context];
   return ['--config', `${key}=`, '--config', `${key}=!${command.map(quoted).join(' ')}`];
 }
 

@@ -136,16 +136,15 @@ export async function updateInstallation(
 
 export async function deleteInstallation(cli: Cli, text: string): Promise<void> {
   const id = await installationNamed(cli, text);
-  const { name } = await cli.client.scm.getInstallation(id, { signal: cli.signal });
-  await cli.requireYes(
-    () =>
-      `Disconnect ${oneLine(name)}? Its secrets are removed, and projects no longer reach their repositories.`,
-  );
+  await cli.requireYes(async () => {
+    const { name } = await cli.client.scm.getInstallation(id, { signal: cli.signal });
+    return `Disconnect ${oneLine(name)}? Its secrets are removed, and projects no longer reach their repositories.`;
+  });
   const installation = await cli.write(
     (client) => client.scm.deleteInstallation(id, { signal: cli.signal }),
     id,
   );
-  cli.show({ installation }, () => `Disconnected ${oneLine(name)}.`);
+  cli.show({ installation }, () => `Disconnected ${oneLine(installation.name)}.`);
 }
 
 export async function syncInstallation(cli: Cli, text: string): Promise<void> {

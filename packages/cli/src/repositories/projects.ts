@@ -109,8 +109,10 @@ export async function updateProject(
 
 export async function deleteProject(cli: Cli, text: string): Promise<void> {
   const id = await projectNamed(cli, text);
-  const { name } = await cli.client.projects.get(id, { signal: cli.signal });
-  await cli.requireYes(() => `Delete the project ${oneLine(name)} with its threads? Its repository stays.`);
+  await cli.requireYes(async () => {
+    const { name } = await cli.client.projects.get(id, { signal: cli.signal });
+    return `Delete the project ${oneLine(name)} with its threads? Its repository stays.`;
+  });
   const project = await cli.write((client) => client.projects.delete(id, { signal: cli.signal }), id);
-  cli.show({ project }, () => `Deleted ${oneLine(name)}.`);
+  cli.show({ project }, () => `Deleted ${oneLine(project.name)}.`);
 }

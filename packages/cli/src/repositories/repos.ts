@@ -89,10 +89,12 @@ export async function updateRepository(cli: Cli, text: string, changes: Changes)
 
 export async function deleteRepository(cli: Cli, text: string): Promise<void> {
   const id = await repositoryNamed(cli, text);
-  const { fullName } = await cli.client.scm.getRepository(id, { signal: cli.signal });
-  await cli.requireYes(() => `Delete the repository ${oneLine(fullName)} with all its branches?`);
+  await cli.requireYes(async () => {
+    const { fullName } = await cli.client.scm.getRepository(id, { signal: cli.signal });
+    return `Delete the repository ${oneLine(fullName)} with all its branches?`;
+  });
   const repository = await cli.write((client) => client.scm.deleteRepository(id, sent(cli)), id);
-  cli.show({ repository }, () => `Deleted ${oneLine(fullName)}.`);
+  cli.show({ repository }, () => `Deleted ${oneLine(repository.fullName)}.`);
 }
 
 const BRANCHES: readonly Column<Branch>[] = [
