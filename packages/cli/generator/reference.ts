@@ -2,7 +2,7 @@
 import type { Command } from '../src/core/command.ts';
 import { EXIT } from '../src/core/exit.ts';
 import type { Exit } from '../src/core/exit.ts';
-import { GROUPS, helpText, optionText, plain } from '../src/core/help.ts';
+import { GROUPS, helpText, optionText, paragraphs, plain } from '../src/core/help.ts';
 import { GLOBAL_OPTIONS } from '../src/core/options.ts';
 import type { Options } from '../src/core/options.ts';
 import { usageOf } from '../src/core/parse.ts';
@@ -67,7 +67,7 @@ function sectionOf(command: Command): string[] {
   return [
     `### ${name}`,
     `${summary}.`,
-    ...(details === undefined ? [] : [details.replaceAll('\n', '\n\n').replaceAll(/\n{3,}/g, '\n\n')]),
+    ...(details === undefined ? [] : [paragraphs(details)]),
     fenced([usageOf(command)]),
     ...(described.length + Object.keys(options).length === 0
       ? []

@@ -6,7 +6,7 @@ export const anyCommands: readonly Command[] = [
     name: 'api',
     group: 'Any operation',
     summary: 'Call any operation of the API',
-    details: `Prints the answer as it is. METHOD is GET, or POST with fields or a body. {app} in the path is the app of the command.
+    details: `Prints the answer as it is, also with --json. METHOD is GET, or POST with fields or a body. {app} in the path is the app of the command.
 Fields are the JSON body of a write and the query of a read; with --input they are the query. A key such as a[b] is
 nested, and a[] is a list. A write gets an Idempotency-Key, or has that of --header. The operations are in openapi.json.
 --json prints the API's own document, also that of an error.`,

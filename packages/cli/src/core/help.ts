@@ -78,7 +78,7 @@ export function helpOf(command: Command, { paint, width }: Look): string {
   const described = args.filter((name) => argHelp[plain(name)] !== undefined);
   return [
     ...wrapped(`${summary}.`, width),
-    ...(details === undefined ? [] : ['', ...wrapped(details, width)]),
+    ...(details === undefined ? [] : ['', ...wrapped(paragraphs(details), width)]),
     ...(needsSession ? ['', ...wrapped(NEEDS_SESSION, width)] : []),
     '',
     paint('bold', 'Usage'),
@@ -147,6 +147,9 @@ function aligned(
       : [`  ${name}`, ' '.repeat(column + 4) + first, ...indented];
   });
 }
+
+/** Lines of the source that continue a paragraph are joined; lists and what is indented stay. */
+export const paragraphs = (details: string): string => details.replaceAll(/([^\n])\n(?=[^\n\s-])/g, '$1 ');
 
 /** Lines that are too long are broken at spaces. */
 export const wrapped = (text: string, width: number): string[] =>

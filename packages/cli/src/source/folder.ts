@@ -42,7 +42,7 @@ export interface Held {
 
 export function heldBy(cli: Cli, appId: string, folder: string): Held | undefined {
   try {
-    return readJsonFile<Held>(pathOf(cli, appId, folder));
+    return readJsonFile(pathOf(cli, appId, folder)) as Held | undefined;
   } catch {
     // What cannot be read is as good as lost: more is compared, and pull keeps more files.
     return undefined;
