@@ -1,10 +1,10 @@
 /** `headrace exec`: a command in the thread's workspace, with its input, output and exit code. */
 import { constants } from 'node:os';
 import { HeadraceError } from '@headrace/client';
-import type { Client, Code, Field } from '@headrace/client';
+import type { Client, Code, CreateExecInput, Field } from '@headrace/client';
 import type { Cli } from '../core/cli.ts';
 import { EXIT } from '../core/exit.ts';
-import { usage } from '../core/fault.ts';
+import { interrupted, usage } from '../core/fault.ts';
 import { readText } from '../core/input.ts';
 import { shellText } from '../core/shell-text.ts';
 import { shown } from '../terminal/escape.ts';
@@ -27,6 +27,7 @@ type Frame =
     };
 
 const LONGEST_SECONDS = 600;
+const GOES_ON = 'The command goes on. The same line again shows its output and its end.';
 
 export async function exec(
   cli: Cli,
@@ -44,15 +45,17 @@ export async function exec(
     ...(seconds !== undefined && { timeoutSeconds: seconds }),
     ...(stdin !== '' && { stdin }),
   };
+  const interrupt = new AbortController();
+  const release = cli.onInterrupt(() => interrupt.abort(interrupted(GOES_ON)));
+  const ended = await (cli.globals.json ? whole : streamed)(cli, { place, body, signal: interrupt.signal })
+    .catch((error: unknown) => {
+      throw interrupt.signal.aborted ? interrupt.signal.reason : error;
+    })
+    .finally(release);
   if (cli.globals.json) {
-    const ended = await cli.write(
-      (client) => place.of(client).execs.create(body, { signal: cli.signal }),
-      JSON.stringify(body),
-    );
     cli.show({ exec: ended }, () => '');
     return exitOf(ended);
   }
-  const ended = await streamed(cli, place, body);
   if (ended.truncated) cli.say('… the service has not kept all of the output');
   if (ended.timedOut) cli.say('The command was ended: its time was over.');
   if (ended.sourceId !== null)
@@ -66,22 +69,25 @@ const exitOf = ({ exitCode, signal, timedOut }: Ended): number => {
   return exitCode ?? EXIT.failed;
 };
 
+interface Order {
+  place: Place;
+  body: CreateExecInput;
+  signal: AbortSignal;
+}
+
+const whole = (cli: Cli, { place, body, signal }: Order): Promise<Ended> =>
+  cli.write((client) => place.of(client).execs.create(body, { signal }), JSON.stringify(body));
+
 /**
  * A lost connection ends nothing: the same write answers with the whole output once the command has ended, of which what
  * was printed already is left out.
  */
-async function streamed(cli: Cli, place: Place, body: { command: string }): Promise<Ended> {
+async function streamed(cli: Cli, { place, body, signal }: Order): Promise<Ended> {
   const printed = { stdout: 0, stderr: 0 };
   for (let isLost = false; ; isLost = true) {
+    const headers = isLost ? {} : { accept: 'text/event-stream' };
     const answer = await cli.write(
-      (client) =>
-        place
-          .of(client)
-          .execs.create(body, {
-            signal: cli.signal,
-            ...(!isLost && { headers: { accept: 'text/event-stream' } }),
-          })
-          .asResponse(),
+      (client) => place.of(client).execs.create(body, { signal, headers }).asResponse(),
       JSON.stringify(body),
     );
     if (!answer.headers.get('content-type')?.startsWith('text/event-stream')) {
@@ -97,7 +103,7 @@ async function streamed(cli: Cli, place: Place, body: { command: string }): Prom
       });
       if (ended) return ended;
     } catch (error) {
-      cli.signal.throwIfAborted();
+      signal.throwIfAborted();
       if (error instanceof HeadraceError) throw error;
     }
   }

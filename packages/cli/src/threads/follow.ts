@@ -170,16 +170,18 @@ class Following {
   /** The items also end when the thread is deleted. */
   async #requireEnd(): Promise<void> {
     const { runId } = this.#request;
-    const run = runId === undefined ? undefined : this.#runs.get(runId);
-    if (run ? isEnded(run) : runId === undefined && this.#isIdle()) return;
+    if (runId === undefined ? this.#isIdle() : isEnded(this.#runs.get(runId))) return;
     const thread = this.#place.of(this.#cli.client);
-    await thread.get().catch((error: unknown) => {
+    try {
+      if (runId === undefined) this.#thread = await thread.get();
+      else this.#runs.set(runId, await thread.runs.get(runId));
+    } catch (error) {
       if (!(error instanceof HeadraceError) || error.status !== 404) throw error;
       throw new Fault(EXIT.notFound, 'The thread was deleted meanwhile.', {
         code: 'thread_not_found',
         hint: 'headrace thread list',
       });
-    });
+    }
   }
 
   #isIdle(): boolean {

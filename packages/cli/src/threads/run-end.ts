@@ -5,8 +5,8 @@ import { usd } from '../terminal/money.ts';
 import type { Paint } from '../terminal/style.ts';
 import { lasting } from '../terminal/times.ts';
 
-export const isEnded = ({ status }: Run): boolean =>
-  status === 'completed' || status === 'failed' || status === 'cancelled';
+export const isEnded = (run: Run | undefined): boolean =>
+  run?.status === 'completed' || run?.status === 'failed' || run?.status === 'cancelled';
 
 /** The source that a completed run made; null if it changed no file. */
 export const changeOf = ({ resultSourceId, baseSourceId }: Run): string | null =>

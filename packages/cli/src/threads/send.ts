@@ -1,5 +1,5 @@
 /** `headrace send`, `attach`, `thread new` and `retry`: work is started, and followed. */
-import type { Message, Run } from '@headrace/client';
+import type { Run } from '@headrace/client';
 import type { Cli } from '../core/cli.ts';
 import { EXIT } from '../core/exit.ts';
 import type { Exit } from '../core/exit.ts';
@@ -44,7 +44,7 @@ export async function send(
     JSON.stringify(body),
   );
   rememberThread(cli, place);
-  return followStart(cli, { place, document: sent, ...sent }, options);
+  return followStart(cli, { place, document: sent, after: sent.message.sequence, run: sent.run }, options);
 }
 
 const namesThread = (text: string | undefined): boolean =>
@@ -91,27 +91,30 @@ export async function newThread(cli: Cli, text: string | undefined, options: New
     cli.show({ ...made }, () => `${made.thread.id}  ${oneLine(made.thread.title ?? '')}`.trimEnd());
     return EXIT.done;
   }
-  return followStart(cli, { place, document: { ...made }, message, run }, options);
+  return followStart(cli, { place, document: { ...made }, after: message.sequence, run }, options);
 }
 
 export async function retry(cli: Cli, text: string | undefined, options: FollowOptions): Promise<Exit> {
   const place = await threadPlace(cli, text);
-  const run = await cli.write((client) => place.of(client).runs.retry({ signal: cli.signal }));
-  return followStart(cli, { place, document: { run }, run }, options);
+  const { signal } = cli;
+  const { items } = await place.of(cli.client).messages.list({ order: 'desc', limit: 1, signal });
+  const run = await cli.write((client) => place.of(client).runs.retry({ signal }));
+  return followStart(cli, { place, document: { run }, after: items[0]?.sequence, run }, options);
 }
 
 interface Started {
   place: Place;
   /** The answer of the write. */
   document: Record<string, unknown>;
-  message?: Message;
+  /** The last message that is not a reply to it. */
+  after: number | undefined;
   run: Run;
 }
 
 /** On a terminal and with --follow, until the run has ended. */
 async function followStart(
   cli: Cli,
-  { place, document, message, run }: Started,
+  { place, document, after, run }: Started,
   options: FollowOptions,
 ): Promise<Exit> {
   if (options.follow && options['no-follow']) throw usage('--follow and --no-follow exclude each other.');
@@ -121,7 +124,7 @@ async function followStart(
     return EXIT.done;
   }
   const followed = await followThread(cli, place, {
-    from: message ? message.sequence : 'now',
+    ...(after !== undefined && { from: after }),
     runId: run.id,
     isVerbose: options.verbose,
     timeoutMs: options.timeout,

@@ -161,6 +161,15 @@ describe('exec', () => {
     expect([killed.exit, killed.stderr]).toEqual([124, expect.stringContaining('its time was over')]);
   });
 
+  test('goes on after Ctrl-C: the same line again shows its output and its end, and the command ran once', async () => {
+    const b = await newBench(s);
+    const cli = cliOf(b);
+    const argv = ['exec', b.threadId, '--', 'echo one; sleep 0.5; echo two >> a.txt; cat a.txt'];
+    const left = await cli.run(argv, { onOutput: (text) => text.includes('one') && cli.interrupt() });
+    expect([left.exit, left.stderr]).toEqual([130, expect.stringContaining('→ The command goes on.')]);
+    expect(await cli.run(argv)).toMatchObject({ exit: 0, stdout: 'one\na\ntwo\n' });
+  });
+
   test('a connection that is lost is continued: the output is printed once', async () => {
     const b = await newBench(s);
     let cuts = 0;
