@@ -85,7 +85,7 @@ const whole = (cli: Cli, { place, body, signal }: Order): Promise<Ended> =>
 async function streamed(cli: Cli, { place, body, signal }: Order): Promise<Ended> {
   const printed = { stdout: 0, stderr: 0 };
   for (let isLost = false; ; isLost = true) {
-    const headers = isLost ? {} : { accept: 'text/event-stream' };
+    const headers: Record<string, string> = isLost ? {} : { accept: 'text/event-stream' };
     const answer = await cli.write(
       (client) => place.of(client).execs.create(body, { signal, headers }).asResponse(),
       JSON.stringify(body),
