@@ -44,34 +44,45 @@ export function overview(
   { paint, width }: Look,
 ): string {
   const shown = word === undefined ? commands : commands.filter(({ name }) => name.startsWith(`${word} `));
-  const names = shown.map(lineOf);
-  const groups = GROUPS.flatMap((group) => {
-    const own = shown.filter((command) => command.group === group);
-    if (own.length === 0) return [];
-    return [
-      paint('bold', group + (NOTES[group] ?? '')),
-      ...aligned(
-        own.map((command) => [lineOf(command), command.summary]),
-        width,
-        names,
-      ),
-      '',
-    ];
-  });
+  const lines = GROUPS.map((group) =>
+    linesOf(
+      shown.filter((command) => command.group === group),
+      word === undefined,
+    ),
+  );
+  const names = lines.flat().map(([name]) => name);
+  const groups = GROUPS.flatMap((group, at) =>
+    lines[at]!.length === 0
+      ? []
+      : [paint('bold', group + (NOTES[group] ?? '')), ...aligned(lines[at]!, width, names), ''],
+  );
   return [
     `headrace ${word === undefined ? '<command>' : `${word} <command>`} [options]`,
     '',
     ...groups,
     ...wrapped(
       word === undefined
-        ? 'headrace <command> --help describes a command with examples. Every command takes --json.'
+        ? 'headrace <command> --help describes a command with examples; headrace pr --help lists the commands of pr. Every command takes --json.'
         : `headrace ${word} <command> --help describes a command with examples.`,
       width,
     ),
   ].join('\n');
 }
 
-const lineOf = ({ name, args = [] }: Command) => [name, ...args].join(' ');
+/** Names and summaries; commands with the same first word are one line if they are to be folded. */
+function linesOf(commands: readonly Command[], isFolded: boolean): (readonly [string, string])[] {
+  const lines = new Map<string, readonly [string, string]>();
+  for (const command of commands) {
+    const [first, second] = command.name.split(' ');
+    const family = commands
+      .filter(({ name }) => name.startsWith(`${first} `))
+      .map(({ name }) => name.split(' ')[1]);
+    if (isFolded && second !== undefined && family.length > 1)
+      lines.set(`${first} `, [`${first} <command>`, family.join(', ')]);
+    else lines.set(command.name, [[command.name, ...(command.args ?? [])].join(' '), command.summary]);
+  }
+  return [...lines.values()];
+}
 
 export function helpOf(command: Command, { paint, width }: Look): string {
   const { summary, details, args = [], argHelp = {}, options = {}, examples, needsSession } = command;
