@@ -15,8 +15,9 @@ export const sourceCommands: readonly Command[] = [
       'Sends what differs from the version that the folder holds since its last push or pull, else from the head. ' +
       'It leaves out what .gitignore excludes, links, and folders of dependencies.\n\n' +
       'The first version of an app becomes its head. The head moves by applies later: start a thread from a version.\n\n' +
-      'It prints the id of the version. With --json, `warnings` names what was skipped, `sent` is nothing, changes or ' +
-      'files, and --dry-run has the document {changes, parentSourceId, headSourceId, send, bytesToSend, skipped}.',
+      'It prints the id of the version. --json prints the answer of `sources.importSource`: `warnings` names what was ' +
+      'skipped; `sent` is nothing, changes or files. With --dry-run it is {changes, parentSourceId, headSourceId, send, ' +
+      'bytesToSend, skipped}.',
     args: ['[DIR]'],
     argHelp: { DIR },
     argCompletes: { DIR: 'folder' },
@@ -27,10 +28,9 @@ export const sourceCommands: readonly Command[] = [
       parent: { type: 'string', value: 'SOURCE', help: 'the version that this one follows' },
       'no-head': { type: 'boolean', help: 'do not make it the head of an app that has none' },
     },
-    examples: ['headrace push -m "First import"', 'headrace push web --dry-run', 'headrace push --watch'],
+    examples: ['headrace push -m "First import"', 'headrace push --watch', 'headrace push web --dry-run'],
     scope: 'app',
     writes: true,
-    answer: 'sources.importSource',
     run: async (cli, { args: [dir], options }) => (await import('./push.ts')).pushFolder(cli, dir, options),
   }),
   command({
@@ -86,14 +86,14 @@ export const sourceCommands: readonly Command[] = [
     name: 'log',
     group: 'Source',
     summary: 'List the versions that were the head, newest first',
-    details: 'With --sources, --json prints the answer of `sources.listSources`.',
+    details:
+      '--json prints the answer of `projects.listHeadHistory`, and with --sources of `sources.listSources`.',
     options: {
       ...LIST_OPTIONS,
       sources: { type: 'boolean', help: 'list all versions, also those of threads' },
     },
     examples: ['headrace log', 'headrace log --sources --limit 100'],
     scope: 'app',
-    answer: 'projects.listHeadHistory',
     run: async (cli, { options }) => (await import('./log.ts')).showLog(cli, options),
   }),
   command({
@@ -125,7 +125,7 @@ export const sourceCommands: readonly Command[] = [
     examples: [
       'headrace diff --thread @last',
       'headrace diff head thread:@last src/',
-      'headrace diff --stat',
+      'headrace diff head @last --stat',
     ],
     scope: 'app',
     answer: 'sources.getDiff',

@@ -42,7 +42,9 @@ export interface Held {
 
 export function heldBy(cli: Cli, appId: string, folder: string): Held | undefined {
   try {
-    return readJsonFile(pathOf(cli, appId, folder)) as Held | undefined;
+    const held = readJsonFile(pathOf(cli, appId, folder)) as Partial<Held> | undefined;
+    if (typeof held?.sourceId !== 'string') return undefined;
+    return { sourceId: held.sourceId, headSourceId: held.headSourceId ?? null };
   } catch {
     // What cannot be read is as good as lost: more is compared, and pull keeps more files.
     return undefined;

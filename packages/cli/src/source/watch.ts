@@ -35,7 +35,8 @@ export async function watchFolder(
         await changes.settled();
       } catch (error) {
         cli.signal.throwIfAborted();
-        if (!isPassing(error)) throw error;
+        // The first time, the user is there to correct what is wrong.
+        if (said === '' || !isPassing(error)) throw error;
         const { message } = reportOf(error);
         if (message !== said) cli.say(`${message} Trying again, next in ${lasting(retryMs)}.`);
         said = message;
