@@ -12,6 +12,7 @@ import { editText } from '../terminal/editor.ts';
 import { oneLine } from '../terminal/escape.ts';
 import { threadPlace } from './place.ts';
 import type { Place } from './place.ts';
+import { afterChange } from './run-end.ts';
 
 interface EditOptions {
   file: string | undefined;
@@ -89,7 +90,7 @@ async function save(cli: Cli, place: Place, body: CreateEditInput): Promise<void
       JSON.stringify(body),
     );
     cli.show({ source }, () => source.id);
-    cli.say(cli.paintTalk('dim', '→ headrace diff, headrace apply'));
+    cli.say(cli.paintTalk('dim', `→ ${afterChange(place.threadId)}`));
   } catch (error) {
     const [{ path, content, encoding }] = body.changes as [Change];
     if (typeof content === 'string') {
@@ -100,7 +101,7 @@ async function save(cli: Cli, place: Place, body: CreateEditInput): Promise<void
     if (error instanceof HeadraceError && error.code === 'stale_source')
       throw new Fault(EXIT.conflict, 'The thread has changed meanwhile: it has a newer source.', {
         code: 'stale_source',
-        hint: 'Look at it with headrace diff, and edit again.',
+        hint: `headrace diff -t ${place.threadId} shows what it has: edit again.`,
       });
     throw error;
   }

@@ -10,6 +10,7 @@ import { shellText } from '../core/shell-text.ts';
 import { shown } from '../terminal/escape.ts';
 import { threadPlace } from './place.ts';
 import type { Place } from './place.ts';
+import { afterChange } from './run-end.ts';
 
 interface ExecOptions {
   timeout: number | undefined;
@@ -59,7 +60,7 @@ export async function exec(
   if (ended.truncated) cli.say('… the service has not kept all of the output');
   if (ended.timedOut) cli.say('The command was ended: its time was over.');
   if (ended.sourceId !== null)
-    cli.say(cli.paintTalk('dim', `${ended.sourceId}  → headrace diff shows what it changed`));
+    cli.say(cli.paintTalk('dim', `${ended.sourceId}\n→ ${afterChange(place.threadId)}`));
   return exitOf(ended);
 }
 

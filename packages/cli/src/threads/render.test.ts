@@ -166,7 +166,7 @@ test('the end of a run ends all of it, with its cost, and says what to do next',
   ).toEqual([
     '! a.sock: not a file',
     '✓ The run completed: src_2  4.2 s, $0.0123',
-    '→ headrace diff shows the change, headrace apply merges it',
+    '→ headrace diff -t thr shows the change, headrace apply thr merges it',
     '',
   ]);
 });

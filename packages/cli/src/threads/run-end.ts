@@ -12,6 +12,10 @@ export const isEnded = (run: Run | undefined): boolean =>
 export const changeOf = ({ resultSourceId, baseSourceId }: Run): string | null =>
   resultSourceId === baseSourceId ? null : resultSourceId;
 
+/** The commands after a change. */
+export const afterChange = (threadId: string): string =>
+  `headrace diff -t ${threadId} shows the change, headrace apply ${threadId} merges it`;
+
 const RETRY = 'headrace retry, or headrace send with what to do differently';
 const NEXT: Readonly<Partial<Record<NonNullable<Run['error']>['code'], string>>> = {
   spend_limit_reached: 'Raise the limit: headrace thread update --spend-limit USD, then headrace retry',
@@ -32,9 +36,7 @@ export function runEnd(run: Run, paint: Paint): string[] {
     return [
       ...warnings,
       `${paint('green', '✓')} The run completed: ${result}  ${paint('dim', took)}`,
-      ...(source === null
-        ? []
-        : [paint('dim', '→ headrace diff shows the change, headrace apply merges it')]),
+      ...(source === null ? [] : [paint('dim', `→ ${afterChange(run.threadId)}`)]),
     ];
   }
   if (run.status === 'cancelled')

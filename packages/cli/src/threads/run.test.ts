@@ -7,7 +7,7 @@ const CHANGE = '```file index.html\nhello\n```';
 
 test('the work is done, applied and built by one command', async () => {
   const { run, client, appId } = await newShop();
-  const { exit, stdout, stderr } = await run('run', CHANGE, '--apply', '--build', 'make', '-o', '.');
+  const { exit, stdout, stderr } = await run('run', CHANGE, '--apply', '--build', 'make', '-d', '.');
   expect([exit, stdout]).toEqual([0, 'Wrote index.html.\n']);
   expect(stderr).toMatch(/^Thread thr_\w+\n✓ The run completed: src_\w+/);
   const { headSourceId } = await client.apps.get(appId);

@@ -1,6 +1,7 @@
 /** `headrace run`: a new thread, its run, the apply and the build. Each step has a key: a killed command continues. */
 import type { Apply, Build, Run, Thread } from '@headrace/client';
 import { waitForApply } from '../applies/wait.ts';
+import { followBuild, startBuild } from '../builds/wait.ts';
 import type { Cli } from '../core/cli.ts';
 import { EXIT } from '../core/exit.ts';
 import type { Exit } from '../core/exit.ts';
@@ -15,7 +16,7 @@ interface RunOptions {
   apply: boolean;
   manual: boolean;
   build: string | undefined;
-  output: string | undefined;
+  directory: string | undefined;
   title: string | undefined;
   model: string | undefined;
   verbose: boolean;
@@ -135,13 +136,11 @@ interface BuildWork {
 /** Of the head that was applied, else of the thread's source. */
 async function buildWork(cli: Cli, { appId, run, apply, command, options }: BuildWork): Promise<Build> {
   const sourceId = apply?.resultSourceId ?? run.resultSourceId!;
-  const body = { command, outputDirectory: options.output ?? 'dist', sourceId };
-  const build = await cli.write((client) =>
-    client.builds.create(appId, run.threadId, body, { signal: cli.signal }),
-  );
-  const ended = await cli.client.builds.get(appId, build.id).done({ signal: cli.signal });
+  const body = { command, outputDirectory: options.directory ?? 'dist', sourceId };
+  const ended = await followBuild(cli, await startBuild(cli, { appId, threadId: run.threadId, body }));
+  if (!ended) throw interrupted('The same command goes on with the build.');
   if (ended.status === 'ready')
-    cli.say(`${cli.paintTalk('green', '✓')} ${ended.id} is ready: headrace artifact`);
+    cli.say(`${cli.paintTalk('green', '✓')} ${ended.id} is ready. → headrace artifact ${ended.id}`);
   else
     cli.say(
       `${cli.paintTalk('red', '✗')} ${ended.id} failed: ${shown(ended.error?.message ?? '')}\n→ headrace logs ${ended.id}`,

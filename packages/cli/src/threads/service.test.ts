@@ -153,7 +153,7 @@ describe('exec', () => {
       },
     );
     expect([ran.exit, ran.stdout]).toEqual([7, 'in\u001b[1m\n']);
-    expect(ran.stderr).toMatch(/^err\nsrc_\w+ {2}→ headrace diff shows what it changed\n$/);
+    expect(ran.stderr).toMatch(/^err\nsrc_\w+\n→ headrace diff -t thr_\w+ shows the change/);
     expect(pieces).toBeGreaterThan(2);
     const words = await run(['exec', b.threadId, '--json', '--', 'echo', "it's", 'a b']);
     expect([words.exit, words.json().exec]).toMatchObject([0, { stdout: "it's a b\n", exitCode: 0 }]);

@@ -25,7 +25,7 @@ test('a thread is made without a message, listed, changed, archived, and deleted
 
 test('a thread is shown with its sources, what it has cost, and its last runs', async () => {
   const { run } = await newShop();
-  await run('thread', 'new', `${sh('echo hi')}`, '--follow');
+  await run('thread', 'new', sh('echo hi'), '--follow');
   const { exit, stdout, stderr } = await run('thread', 'show');
   expect([exit, stderr]).toEqual([0, expect.stringMatching(/^Thread thr_\w+\n$/)]);
   expect(stdout).toMatch(/^id\tthr_\w+\ntitle\t-\nstatus\tready\n/);

@@ -46,7 +46,7 @@ export const workCommands: readonly Command[] = [
       apply: { type: 'boolean', help: 'merge the change into the head' },
       manual: { type: 'boolean', help: 'leave conflicts to a person, not to an agent' },
       build: { type: 'string', value: 'COMMAND', help: 'run this in the result, and keep its output' },
-      output: { type: 'string', short: 'o', value: 'FOLDER', help: 'what the build makes (dist)' },
+      directory: { type: 'string', short: 'd', value: 'FOLDER', help: 'what the build makes (dist)' },
       title: { type: 'string', value: 'TEXT', help: 'what people call the thread' },
       ...MODEL,
       ...FOLLOWING,
