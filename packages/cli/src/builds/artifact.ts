@@ -16,7 +16,6 @@ import { buildNamed } from './names.ts';
 interface ArtifactOptions {
   output: string | undefined;
   force: boolean;
-  manifest: boolean;
 }
 
 const ARCHIVE = /\.(tar\.gz|tgz)$/;
@@ -24,16 +23,14 @@ const ARCHIVE = /\.(tar\.gz|tgz)$/;
 export async function fetchArtifact(
   cli: Cli,
   name: string | undefined,
-  { output, force, manifest }: ArtifactOptions,
+  { output, force }: ArtifactOptions,
 ): Promise<void> {
-  if (manifest && output !== undefined) throw usage('--manifest writes no files, so it excludes --output.');
   if (output === '-' && cli.isJson)
     throw usage('--output - writes the archive to stdout, so it excludes --json.');
   if (output === '-' && cli.isTerminal)
     throw usage('An archive is no text for a terminal.', 'headrace artifact -o - > artifact.tar.gz');
   const appId = await cli.appId();
   const buildId = await buildNamed(cli, name, appId);
-  if (manifest) return showManifest(cli, appId, buildId);
   const build = await cli.client.builds.get(appId, buildId, { signal: cli.signal });
   if (output === '-') return cli.printPart(await archiveOf(cli, build));
   const target = resolve(cli.io.cwd, output ?? folderOf(build));
@@ -109,7 +106,9 @@ const FILE_COLUMNS: readonly Column<Manifest['files'][number]>[] = [
   { header: 'PATH', value: ({ path }) => path, whole: true },
 ];
 
-async function showManifest(cli: Cli, appId: string, buildId: string): Promise<void> {
+export async function showManifest(cli: Cli, name: string | undefined): Promise<void> {
+  const appId = await cli.appId();
+  const buildId = await buildNamed(cli, name, appId);
   const manifest = await cli.client.builds.manifest(appId, buildId, { signal: cli.signal });
   if (cli.globals.jsonl) for (const file of manifest.files) cli.printLine(file);
   else
