@@ -44,7 +44,7 @@ export async function listExecutions(cli: Cli, text: string, { status, limit }: 
   });
 }
 
-const textOf = (cli: Cli, execution: Execution) =>
+const textOf = (cli: Cli, execution: Execution, payload: unknown = null) =>
   cli.details([
     ['ID', execution.id],
     ['Status', outcomeOf(execution), statusColor(execution.status)],
@@ -55,6 +55,7 @@ const textOf = (cli: Cli, execution: Execution) =>
     ['Pull request', execution.pullRequestId ?? undefined],
     ['Created', dated(execution.createdAt)],
     ['Took', tookOf(execution) ?? undefined],
+    ['Payload', payload === null ? undefined : JSON.stringify(payload)],
   ]);
 
 interface Waiting {
@@ -73,12 +74,7 @@ export async function showExecution(cli: Cli, text: string, which: string, waiti
   });
   const call = cli.client.automations.execution(automationId, id, { signal: cli.signal });
   const execution = await (waiting.wait ? call.done(limitsOf(cli, waiting)) : call);
-  cli.show({ execution }, () =>
-    [
-      textOf(cli, execution),
-      ...(execution.payload ? [cli.details([['Payload', JSON.stringify(execution.payload, null, 2)]])] : []),
-    ].join('\n'),
-  );
+  cli.show({ execution }, () => textOf(cli, execution, execution.payload));
   return waiting.wait ? exitOf(execution) : EXIT.done;
 }
 

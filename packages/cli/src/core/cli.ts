@@ -300,6 +300,7 @@ export class Cli {
    */
   async requireYes(question: () => string | Promise<string>): Promise<void> {
     if (this.globals.yes) return;
+    if (!this.canAsk) throw usage('This asks first, and there is no terminal to ask on: give --yes.');
     if (!(await this.confirm(await question())))
       throw new Fault(EXIT.failed, 'Nothing was changed.', { code: 'declined' });
   }

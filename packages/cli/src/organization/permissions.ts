@@ -45,10 +45,15 @@ function unknown(word: string, known: readonly string[], what: string) {
 
 /** `all`, or `thread:read,update usage:read`. */
 export function permissionsText(permissions: AccountPermissions): string {
-  const given = Object.entries(permissions).filter(([, actions]) => actions.length > 0);
-  const isAll = Object.entries(PERMISSIONS).every(
-    ([resource, actions]) => permissions[resource as Resource]?.length === actions.length,
-  );
-  if (isAll) return 'all';
-  return given.map(([resource, actions]) => `${resource}:${actions.join(',')}`).join(' ') || 'nothing';
+  const all = Object.entries(PERMISSIONS).map(([resource, actions]) => {
+    const given: readonly string[] = permissions[resource as Resource] ?? [];
+    return { resource, given, isWhole: given.length === actions.length };
+  });
+  if (all.every(({ isWhole }) => isWhole)) return 'all';
+  const texts = all
+    .filter(({ given }) => given.length > 0)
+    .map(
+      ({ resource, given, isWhole }) => `${resource}:${isWhole && given.length > 1 ? '*' : given.join(',')}`,
+    );
+  return texts.join(' ') || 'nothing';
 }
