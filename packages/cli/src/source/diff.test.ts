@@ -79,7 +79,7 @@ test('files are counted, listed and chosen by path', async () => {
       'A\tsrc/void\n',
     ].join('\n'),
   );
-  expect((await run(['diff', 'head', second, '--name-only', 'src/', 'a.ts'])).stdout).toBe(
+  expect((await run(['diff', 'head', second, '--name-only', './src/', 'a.ts'])).stdout).toBe(
     'a.ts\nsrc/moved to.txt\nsrc/new<202E>.txt\nsrc/void\n',
   );
   const stat = (await run(['diff', '--stat', '--', 'a.ts', 'src'])).stdout;

@@ -30,7 +30,7 @@ export async function showDiff(
   if (lists.length > 1) throw usage(`${lists.map((name) => `--${name}`).join(' and ')} exclude each other.`);
   const named = words.filter(isSource);
   const places = [...words.filter((word) => !isSource(word)), ...paths].map((path) =>
-    path.replace(/\/+$/, ''),
+    path.replace(/^\.\/+(?=.)|\/+$/g, ''),
   );
   const sides = await sidesOf(cli, named, options.thread);
   const diff = await diffOf(cli, sides, places, lists.length === 0);

@@ -19,16 +19,7 @@ index 1..2 100644
 `;
 
 test('headers, hunks and lines have their colours; signs in a hunk make no header', () => {
-  const names: [RegExp, string][] = [
-    [/\u001b\[1m(.*?)\u001b\[22m/g, 'bold'],
-    [/\u001b\[36m(.*?)\u001b\[39m/g, 'cyan'],
-    [/\u001b\[31m(.*?)\u001b\[39m/g, 'red'],
-    [/\u001b\[32m(.*?)\u001b\[39m/g, 'green'],
-  ];
-  const named = names.reduce(
-    (text, [pattern, name]) => text.replace(pattern, (_, inner: string) => `<${name}>${inner}`),
-    paintPatch(PATCH, { paint: colors }),
-  );
+  const named = paintPatch(PATCH, { paint: (color, text) => `<${color}>${text}` });
   expect(named).toBe(`<bold>diff --git a/a.ts b/a.ts
 <bold>index 1..2 100644
 <bold>--- a/a.ts

@@ -39,7 +39,11 @@ export function paintPatch(patch: string, { paint, words = false }: Look): strin
 
 /** The lines of both sides that follow `@@ -1,3 +1,4 @@`. */
 function hunkSize(line: string): [before: number, after: number] {
-  const [, before = '1', after = '1'] = /^@@ -\d+(?:,(\d+))? \+\d+(?:,(\d+))? @@/.exec(line) ?? [, '0', '0'];
+  const [, before = '1', after = '1'] = /^@@ -\d+(?:,(\d+))? \+\d+(?:,(\d+))? @@/.exec(line) ?? [
+    '',
+    '0',
+    '0',
+  ];
   return [Number(before), Number(after)];
 }
 
