@@ -7,6 +7,7 @@ import { startTestServer } from '@headrace/server/service.fixture.ts';
 import type { TestServer } from '@headrace/server/service.fixture.ts';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { testCli } from '../cli.fixture.ts';
+import { ptyTest, terminal } from '../cli.pty.fixture.ts';
 import type { TestCli } from '../cli.fixture.ts';
 import { documentOf } from '../documents.fixture.ts';
 import { signedInCli } from './signed-in.fixture.ts';
@@ -452,5 +453,66 @@ describe('audit and system', () => {
     expect(stdout).toMatch(/^HEADRACE_SECRET_KEY\t\*\*\*\t$/m);
     expect((await cli.run(['system', 'stuck', '--for', '1h'])).stderr).toBe('Nothing is stuck.\n');
     expect((await documentOf(cli, ['system', 'stuck'])).stuck).toBeInstanceOf(Array);
+  });
+});
+
+describe('on a terminal', () => {
+  ptyTest('a secret is asked for, and no key that is typed shows it', async () => {
+    const { home, run } = await owner();
+    const shell = terminal(['model-keys', 'set', 'openai'], { home });
+    await shell.waitFor('The key of openai:');
+    shell.type('sk-very-secret');
+    shell.press('enter');
+    expect(await shell.exit).toBe(0);
+    expect(shell.history().join('\n')).toContain('openai has a key now.');
+    expect(shell.sent()).not.toContain('sk-very');
+    expect((await run(['model-keys', 'list'])).stdout).toMatch(/^openai\t/);
+  });
+
+  ptyTest('a deletion names what goes, and any answer but yes changes nothing', async () => {
+    const cli = await owner();
+    const { account } = await documentOf(cli, ['keys', 'create', 'ci\u001b[2J', '--allow', 'thread:*']);
+    const shell = terminal(['keys', 'delete', account.id], { home: cli.home });
+    await shell.waitFor('Delete the service account ci␛[2J, with its keys?');
+    shell.press('enter');
+    expect(await shell.exit).toBe(1);
+    expect(shell.history().join('\n')).toContain('headrace: Nothing was changed.');
+    const sure = terminal(['keys', 'delete', account.id], { home: cli.home });
+    await sure.waitFor('with its keys?');
+    sure.type('y');
+    expect(await sure.exit).toBe(0);
+    expect((await documentOf(cli, ['keys', 'list'])).accounts).toEqual([]);
+  });
+
+  ptyTest('lists and single things fit the width', async () => {
+    const cli = await owner();
+    const name = 'a service account with a rather long name';
+    const allow = ['--allow', 'thread:read,create', '--allow', 'usage:read'];
+    const { account } = await documentOf(cli, ['keys', 'create', name, ...allow]);
+    const screenOf = async (columns: number, ...argv: string[]) => {
+      const shell = terminal(['keys', ...argv], { columns, home: cli.home });
+      expect(await shell.exit).toBe(0);
+      return shell.screen();
+    };
+    expect(await screenOf(80, 'list')).toEqual([
+      'ID                             NAME              MAY                APPS  STATE',
+      `${account.id}  a service accou…  thread:read,crea…  all   active`,
+    ]);
+    expect(await screenOf(40, 'list')).toEqual([
+      `ID     ${account.id}`,
+      'NAME   a service account with a rather',
+      '       long name',
+      'MAY    thread:read,create usage:read',
+      'APPS   all',
+      'STATE  active',
+    ]);
+    expect((await screenOf(40, 'show', '@last')).slice(0, 6)).toEqual([
+      `ID        ${account.id}`,
+      'Name      a service account with a',
+      '          rather long name',
+      'May       thread:read,create usage:read',
+      'Apps      all',
+      'Disabled  no',
+    ]);
   });
 });

@@ -1,5 +1,10 @@
-/** Tables that fit the width: the widest cells are cut first. Without a terminal, cells are whole, with tabs between. */
+/**
+ * Tables that fit the width: the widest cells are cut first. Where that is not enough, each item is a block of lines.
+ * Without a terminal, cells are whole, with tabs between.
+ */
 import stringWidth from 'fast-string-width';
+import { detailsOf } from './details.ts';
+import type { Detail } from './details.ts';
 import { oneLine } from './escape.ts';
 import type { Color, Paint } from './style.ts';
 
@@ -31,6 +36,7 @@ export function tableOf<T>(
     })),
     width,
   );
+  if (sumOf(widths) > width) return blocksOf(items, columns, { width, paint });
   const line = (cells: readonly string[], color: (at: number) => Color | undefined) =>
     cells
       .map((cell, at) => {
@@ -52,9 +58,32 @@ export function tableOf<T>(
   ].join('\n');
 }
 
+const sumOf = (widths: readonly number[]) =>
+  widths.reduce((sum, one) => sum + one, 0) + GAP.length * (widths.length - 1);
+
+/** A column without a header is a mark, which most items do not have. */
+function blocksOf<T>(
+  items: readonly T[],
+  columns: readonly Column<T>[],
+  layout: { width: number; paint: Paint },
+): string {
+  const detailOf = (item: T, { header, value, color }: Column<T>): Detail => {
+    const text = oneLine(String(value(item) ?? ''));
+    return [header, text === '' && header === '' ? undefined : text, color?.(item)];
+  };
+  return items
+    .map((item) =>
+      detailsOf(
+        columns.map((column) => detailOf(item, column)),
+        layout,
+      ),
+    )
+    .join('\n\n');
+}
+
 function fitted(columns: { whole: boolean; width: number }[], width: number): number[] {
   const widths = columns.map((column) => column.width);
-  let over = widths.reduce((sum, one) => sum + one, 0) + GAP.length * (columns.length - 1) - width;
+  let over = sumOf(widths) - width;
   while (over > 0) {
     const cuttable = widths.map((one, at) => (columns[at]!.whole || one <= LEAST ? 0 : one));
     const widest = Math.max(...cuttable);
