@@ -122,6 +122,12 @@ test.each<[name: string, entries: Parameters<typeof hostile>[0], message: string
   expect(everything()).toEqual(['my site/a.txt']);
 });
 
+test('a name may be longer than all contents', async () => {
+  const archive = await archiveOf({ 'ein Ordner/日本語.txt': 'a', 'b.txt': '' });
+  const { written } = await extractChecked(archive, target, { ...UNCHECKED, limits: { files: 2, bytes: 1 } });
+  expect(written).toEqual(['ein Ordner/日本語.txt', 'b.txt']);
+});
+
 test('a small archive that inflates without end is refused at its limit', async () => {
   const bomb = gzipSync(Buffer.alloc(64 * 1024 * 1024));
   const zeros = extractChecked(bomb, target, UNCHECKED);

@@ -93,13 +93,15 @@ async function* entriesOf(blocks: Blocks, maxBytes: number): AsyncGenerator<Arch
     if (header[0] === 0) break;
     verifyChecksum(header);
     const size = octal(header, 124, 12);
-    if (size > maxBytes) throw tooLarge(maxBytes);
     const type = String.fromCharCode(header[156] || 0x30);
+    const isExtension = type === 'x' || type === 'g';
+    // A small file may have a long name.
+    if (size > (isExtension ? HEADER_BYTES : maxBytes)) throw tooLarge(maxBytes);
     if (type === '5') continue;
     const content = await blocks.take(size);
     await blocks.take((BLOCK - (size % BLOCK)) % BLOCK);
     if (type === 'x') longPath = paxPath(content) ?? longPath;
-    if (type === 'x' || type === 'g') continue;
+    if (isExtension) continue;
     const name: Buffer = longPath ?? text(header, 0, 100);
     if (!isUtf8(name)) throw new ArchiveError('The archive has a file name that is not UTF-8.');
     const path = name.toString();
