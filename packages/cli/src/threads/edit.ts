@@ -10,7 +10,7 @@ import { Fault, usage } from '../core/fault.ts';
 import { readText } from '../core/input.ts';
 import { editText } from '../terminal/editor.ts';
 import { oneLine } from '../terminal/escape.ts';
-import { threadPlace } from './place.ts';
+import { threadPlace, withApp } from './place.ts';
 import type { Place } from './place.ts';
 import { afterChange } from './run-end.ts';
 
@@ -27,11 +27,11 @@ export async function edit(
   options: EditOptions,
 ): Promise<void> {
   if (options.delete && options.file !== undefined) throw usage('--delete and --file exclude each other.');
-  const place = await threadPlace(cli, text);
+  const place = await withApp(cli, await threadPlace(cli, text));
   const { latestSourceId, projectId } = await place.of(cli.client).get({ signal: cli.signal });
   if (latestSourceId === null)
     throw new Fault(EXIT.conflict, 'The thread has no source to edit yet.', { hint: 'headrace thread show' });
-  const before = await fileOf(cli, { projectId, sourceId: latestSourceId, path });
+  const before = await fileOf(cli, place, { projectId, sourceId: latestSourceId, path });
   const change = await changeOf(cli, { path, before }, options);
   if (change === undefined) return cli.say('Nothing was changed.');
   await save(cli, place, {
@@ -41,15 +41,17 @@ export async function edit(
   });
 }
 
-/** Null if the source has no such file. Direct paths reach the files of every project. */
+/** Null if the source has no such file. */
 async function fileOf(
   cli: Cli,
+  { appId }: Place,
   { projectId, sourceId, path }: { projectId: string; sourceId: string; path: string },
 ): Promise<SourceFileContent | null> {
+  const { sources } = appId === undefined ? cli.client.project(projectId) : cli.client.app(appId);
   try {
-    return await cli.client.sources.file(projectId, sourceId, { path, signal: cli.signal });
+    return await sources.file(sourceId, { path, signal: cli.signal });
   } catch (error) {
-    if (error instanceof HeadraceError && error.status === 404) return null;
+    if (error instanceof HeadraceError && error.code === 'file_not_found') return null;
     throw error;
   }
 }

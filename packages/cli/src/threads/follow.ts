@@ -6,6 +6,7 @@
  *
  * Without a terminal there is nobody to press again: the first Ctrl-C leaves.
  */
+import { once } from 'node:events';
 import { HeadraceError } from '@headrace/client';
 import type { FollowItem, Message, ReaderState, Run, Thread } from '@headrace/client';
 import type { Cli } from '../core/cli.ts';
@@ -15,6 +16,7 @@ import { oneLine } from '../terminal/escape.ts';
 import { Keyboard } from './keyboard.ts';
 import { outputOf } from './output.ts';
 import type { Output } from './output.ts';
+import { withApp } from './place.ts';
 import type { Place } from './place.ts';
 import { isEnded } from './run-end.ts';
 
@@ -32,6 +34,7 @@ export interface Followed {
   end: 'ended' | 'stopped' | 'left';
   /** As they were seen last, by id. */
   runs: ReadonlyMap<string, Run>;
+  /** For the document of --json; empty without it: a thread may be long. */
   messages: readonly Message[];
   thread: Thread | undefined;
 }
@@ -41,7 +44,7 @@ const AGAIN_MS = 2_000;
 const SAID_AT_ATTEMPT = 2;
 
 export async function followThread(cli: Cli, place: Place, request: FollowRequest): Promise<Followed> {
-  const following = new Following(cli, place, request);
+  const following = new Following(cli, await withApp(cli, place), request);
   try {
     return await following.run();
   } finally {
@@ -78,6 +81,7 @@ class Following {
     const { from, runId, timeoutMs } = this.#request;
     const timer = timeoutMs === undefined ? undefined : setTimeout(() => this.#abort.abort(LATE), timeoutMs);
     const { signal } = this.#abort;
+    const { stdout } = this.#cli.io;
     const onState = (state: ReaderState) => this.#enter(state);
     try {
       const items = this.#place
@@ -85,6 +89,8 @@ class Following {
         .follow({ signal, onState, ...(from !== undefined && { from }) });
       for await (const item of items) {
         this.#take(item);
+        // A reader that is slow slows the follower.
+        if (stdout.writableNeedDrain) await once(stdout, 'drain', { signal });
         if (runId !== undefined && item.kind === 'run' && item.run.id === runId && isEnded(item.run)) break;
       }
     } catch (error) {
@@ -112,7 +118,7 @@ class Following {
 
   #take(item: FollowItem): void {
     if (item.kind === 'run') this.#runs.set(item.run.id, item.run);
-    else if (item.kind === 'message') this.#messages.push(item.message);
+    else if (item.kind === 'message' && this.#cli.globals.json) this.#messages.push(item.message);
     else if (item.kind === 'thread') this.#thread = item.thread;
     this.#enter({ state: 'open' });
     this.#output.take(item);
@@ -134,7 +140,8 @@ class Following {
     if (this.#state === 'leaving') return this.#stop();
     if (this.#state === 'stopping' || this.#cli.io.stderr.isTTY !== true) return this.#abort.abort(LEFT);
     this.#state = 'leaving';
-    this.#output.notice('keys', 'The work goes on. Ctrl-C again, or s, stops it.');
+    const keys = this.#keyboard ? 'Ctrl-C again, or s,' : 'Ctrl-C again';
+    this.#output.notice('keys', `The work goes on. ${keys} stops it.`);
     this.#left = setTimeout(() => this.#abort.abort(LEFT), AGAIN_MS);
   }
 

@@ -1,4 +1,5 @@
 /** The thread that a command works with. */
+import { HeadraceError } from '@headrace/client';
 import type { AppThreadHandle, Client } from '@headrace/client';
 import type { Cli } from '../core/cli.ts';
 import { usage } from '../core/fault.ts';
@@ -43,6 +44,20 @@ export const placeOf = (appId: string | undefined, threadId: string): Place => (
   threadId,
   of: (client) => (appId === undefined ? client.thread(threadId) : client.app(appId).thread(threadId)),
 });
+
+/** With its app, if it has one: the events of an app's thread are only in the feed of the app. */
+export async function withApp(cli: Cli, place: Place): Promise<Place> {
+  if (place.appId !== undefined) return place;
+  const { signal } = cli;
+  const { projectId } = await place.of(cli.client).get({ signal });
+  try {
+    const { id } = await cli.client.apps.get(projectId, { signal });
+    return placeOf(id, place.threadId);
+  } catch (error) {
+    if (error instanceof HeadraceError && error.code === 'app_not_found') return place;
+    throw error;
+  }
+}
 
 /** `@last` is this thread from now on. */
 export function rememberThread(cli: Cli, { appId, threadId }: Place): void {

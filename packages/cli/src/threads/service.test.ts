@@ -131,6 +131,35 @@ test('a thread that is deleted while it is followed is said to be', async () => 
   expect([exit, stderr]).toEqual([5, expect.stringContaining('The thread was deleted meanwhile.')]);
 });
 
+test('a thread that is named by its whole id is followed without an app', async () => {
+  const b = await newBench(s);
+  const { run } = testCli({ url: s.base, key: s.key });
+  const { exit, stdout } = await run(['send', b.threadId, sh('sleep 0.3; echo hi'), '--jsonl', '--follow']);
+  const kinds = new Set(
+    stdout
+      .trim()
+      .split('\n')
+      .map((line) => (JSON.parse(line) as { kind: string }).kind),
+  );
+  expect([exit, [...kinds].sort()]).toEqual([
+    0,
+    expect.arrayContaining(['message', 'run', 'thread', 'tool']),
+  ]);
+});
+
+test('a thread of a Direct project is sent to, followed and edited', async () => {
+  const { project } = await ok(s.call('POST', '/api/projects', { name: 'Direct' }));
+  const at = `/api/projects/${project.id}`;
+  const { source } = await ok(s.call('POST', `${at}/sources`, { files: [{ path: 'a', content: 'a' }] }));
+  await ok(s.call('POST', `${at}/source-head/initialize`, { sourceId: source.id }));
+  const { thread } = await ok(s.call('POST', '/api/threads', { projectId: project.id }));
+  const { run } = testCli({ url: s.base, key: s.key });
+  const { exit, stdout } = await run(['send', thread.id, sh('echo hi'), '--follow']);
+  expect([exit, stdout]).toEqual([0, 'Ran `echo hi`:\n\n```\nhi\n```\n']);
+  expect((await run(['edit', thread.id, 'a', '--delete'])).exit).toBe(0);
+  expect((await run(['edit', thread.id, 'a', '--delete'])).exit).toBe(5);
+});
+
 test('attachments are sent with their types', async () => {
   const b = await newBench(s);
   const cli = cliOf(b);

@@ -14,6 +14,10 @@ test('a thread is made without a message, listed, changed, archived, and deleted
   expect((await run('thread', 'list', '--status', 'archived')).stdout).toBe(
     `${id}\tarchived\tDark mode\tjust now\n`,
   );
+  expect(await run('send', 'hi')).toMatchObject({
+    exit: 6,
+    stderr: expect.stringContaining('→ headrace thread unarchive THREAD\n'),
+  });
   expect((await run('thread', 'unarchive', id)).stdout).toBe(`${id}  ready  Dark mode\n`);
   const changed = await run('thread', 'update', '--title', '', '--no-spend-limit', '--json');
   expect(changed.json().thread).toMatchObject({ title: null, spendLimitMicros: null });
