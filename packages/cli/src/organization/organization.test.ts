@@ -416,7 +416,7 @@ describe('webhooks', () => {
     [['create', 'https://example.com', '--input', 'none.json'], 2, 'none.json cannot be read'],
     [['create'], 2, 'A webhook needs a URL.'],
     [['update', `wh_${'0'.repeat(26)}`, '--enable', '--disable'], 2, '--enable and --disable exclude'],
-    [['show', `wh_${'0'.repeat(26)}`], 5, 'There is no such webhook'],
+    [['show', `wh_${'0'.repeat(26)}`], 5, '→ headrace webhooks list'],
     [['show', 'wh_01'], 2, 'give its id, at least 8 characters'],
   ])('%j is refused', async (words, exit, message) => {
     const ran = await testCli({ url: s.base, key: s.key }).run(['webhooks', ...words]);

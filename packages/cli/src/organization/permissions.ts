@@ -33,7 +33,7 @@ export function permissionsOf(words: readonly string[]): AccountPermissions | un
       result[resource] = [...new Set([...(result[resource] ?? []), action])];
     }
   }
-  return result as AccountPermissions;
+  return result;
 }
 
 function unknown(word: string, known: readonly string[], what: string) {
