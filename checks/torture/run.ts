@@ -29,6 +29,7 @@ import { accessPart } from './access/index.ts';
 import { appliesPart } from './applies/index.ts';
 import { automationsPart } from './automations/index.ts';
 import { clientEventsPart } from './client-events/index.ts';
+import { cliPart } from './cli/index.ts';
 import { clientPart } from './client/index.ts';
 import { faultsPart } from './faults/index.ts';
 import { logPart } from './log/index.ts';
@@ -46,6 +47,7 @@ const PARTS: Part[] = [
   clientEventsPart,
   receiptsPart,
   clientPart,
+  cliPart,
   postmasterPart,
   appliesPart,
   scmPart,
