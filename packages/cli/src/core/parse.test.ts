@@ -114,6 +114,7 @@ describe('a wrong command line says what is right', () => {
   test.each([
     [['lisst'], 'There is no command "lisst". Did you mean `headrace list`?'],
     [['things', 'ad', 'x'], 'There is no command "things ad". Did you mean `headrace things add`?'],
+    [['psh', '-m', 'First'], 'There is no command "psh First".'],
     [['list', '--jsn'], 'headrace list has no option --jsn. Did you mean --json?'],
     [['--zzz'], 'headrace has no option --zzz.'],
     [['list', 'more'], '"more" is one argument too many.'],

@@ -20,14 +20,12 @@ export function parse(argv: readonly string[], commands: readonly Command[]): Pa
   const before = dashes === -1 ? argv : argv.slice(0, dashes);
   const rest = dashes === -1 ? [] : argv.slice(dashes + 1);
   const command = findCommand(before, commands);
+  const named = wordsOf(before, GLOBAL_OPTIONS);
+  if (!command && named.length > 0 && !isGroup(named, commands)) throw unknownCommand(named, commands);
   const options: Options = { ...GLOBAL_OPTIONS, ...command?.options };
   const { values, positionals } = valuesOf(before, options, command);
   const globals = values as unknown as Globals;
-  if (!command) {
-    if (positionals.length > 0 && !isGroup(positionals, commands))
-      throw unknownCommand(positionals, commands);
-    return { command, words: positionals, globals, input: { args: [], options: values, rest } };
-  }
+  if (!command) return { command, words: positionals, globals, input: { args: [], options: values, rest } };
   const words = command.name.split(' ');
   if (globals.help || globals.version)
     return { command, words, globals, input: { args: [], options: values, rest } };
