@@ -34,10 +34,14 @@ export async function edit(
   const before = await fileOf(cli, place, { projectId, sourceId: latestSourceId, path });
   const change = await changeOf(cli, { path, before }, options);
   if (change === undefined) return cli.say('Nothing was changed.');
-  await save(cli, place, {
+  const body = {
     expectedSourceId: latestSourceId,
     changes: [change],
     ...(options.message !== undefined && { message: options.message }),
+  };
+  await save(cli, place, body).catch((error: unknown) => {
+    if (options.file === undefined || options.file === '-') keep(cli, change);
+    throw error;
   });
 }
 
@@ -84,7 +88,6 @@ function bytesOf(cli: Cli, file: string): Buffer {
   }
 }
 
-/** A text that could not be saved is kept: nobody writes it twice. */
 async function save(cli: Cli, place: Place, body: CreateEditInput): Promise<void> {
   try {
     const source = await cli.write(
@@ -94,17 +97,19 @@ async function save(cli: Cli, place: Place, body: CreateEditInput): Promise<void
     cli.show({ source }, () => source.id);
     cli.say(cli.paintTalk('dim', `→ ${afterChange(place.threadId)}`));
   } catch (error) {
-    const [{ path, content, encoding }] = body.changes as [Change];
-    if (typeof content === 'string') {
-      const kept = join(mkdtempSync(join(cli.io.env.TMPDIR || tmpdir(), 'headrace-kept-')), basename(path));
-      writeFileSync(kept, Buffer.from(content, encoding ?? 'utf8'), { mode: 0o600 });
-      cli.say(`The text is kept: ${oneLine(kept)}`);
-    }
-    if (error instanceof HeadraceError && error.code === 'stale_source')
-      throw new Fault(EXIT.conflict, 'The thread has changed meanwhile: it has a newer source.', {
-        code: 'stale_source',
-        hint: `headrace diff -t ${place.threadId} shows what it has: edit again.`,
-      });
-    throw error;
+    if (!(error instanceof HeadraceError && error.code === 'stale_source')) throw error;
+    throw new Fault(EXIT.conflict, 'The thread has changed meanwhile: it has a newer source.', {
+      code: 'stale_source',
+      hint: `headrace diff -t ${place.threadId} shows what it has: edit again.`,
+    });
   }
+}
+
+/** A text that could not be saved: nobody writes it twice. */
+function keep(cli: Cli, { path, content, encoding }: Change): void {
+  if (typeof content !== 'string') return;
+  const kept = join(mkdtempSync(join(cli.io.env.TMPDIR || tmpdir(), 'headrace-kept-')), basename(path));
+  writeFileSync(kept, Buffer.from(content, encoding ?? 'utf8'), { mode: 0o600 });
+  // Also with --quiet: it is a part of the error.
+  cli.io.stderr.write(`The text is kept: ${oneLine(kept)}\n`);
 }

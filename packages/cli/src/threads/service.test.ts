@@ -244,7 +244,12 @@ describe('edit', () => {
 
   ptyTest('in the editor; a thread that changes meanwhile is a conflict, and the text is kept', async () => {
     const b = await newBench(s);
-    const env = { HEADRACE_APP: b.appId, EDITOR: `sh -c 'echo mine > "$0"; echo opened; read -r line'` };
+    const { cwd } = testCli();
+    const env = {
+      HEADRACE_APP: b.appId,
+      TMPDIR: cwd,
+      EDITOR: `sh -c 'echo mine > "$0"; echo opened; read -r line'`,
+    };
     const editing = terminal(['edit', b.threadId, 'a.txt'], { service: { url: s.base, key: s.key }, env });
     await editing.waitFor('opened');
     const changes = [{ path: 'a.txt', content: 'theirs\n' }];
