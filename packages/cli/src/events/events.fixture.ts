@@ -5,7 +5,6 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { Readable } from 'node:stream';
 import { fileURLToPath } from 'node:url';
-import type { ReadableStream as WebStream } from 'node:stream/web';
 import type { TestService } from '@headrace/client/testing';
 import { onTestFinished } from 'vitest';
 
@@ -25,7 +24,7 @@ export async function onPort({ url, key, fetch: answer }: Pick<TestService, 'url
       ({ status, headers: sent, body }) => {
         response.writeHead(status, Object.fromEntries(sent));
         if (!body) return response.end();
-        return Readable.fromWeb(body as WebStream)
+        return Readable.fromWeb(body)
           .on('error', () => response.destroy())
           .pipe(response);
       },

@@ -188,7 +188,7 @@ describe('events --save', () => {
       '{\n "a": 1\n}\n',
       '{"a":1}',
       '{"id":1}\n',
-      `${'x'.repeat(5_000_000)}`,
+      'x'.repeat(5_000_000),
     ]) {
       writeFileSync(path, content);
       const { exit, stderr } = await bench.run(['events', '--save', 'mine']);
