@@ -41,8 +41,17 @@ describe('build', () => {
   test('with --json prints the build alone, and takes every option', async () => {
     const { run, threadId, sourceId } = await newBench();
     const built = await run([
-      ...['build', threadId, '--json', '--directory', 'out', '--source', sourceId, '--timeout', '2m'],
-      ...['--', 'npm ci && make'],
+      'build',
+      threadId,
+      '--json',
+      '--directory',
+      'out',
+      '--source',
+      sourceId,
+      '--timeout',
+      '2m',
+      '--',
+      'npm ci && make',
     ]);
     expect([built.exit, built.json()]).toMatchObject([
       0,
