@@ -22,7 +22,7 @@ export const keyCommands: readonly Command[] = [
   command({
     name: 'keys list',
     group: 'Organization',
-    summary: 'List service accounts, newest first',
+    summary: 'List service accounts with the end and last use of their keys, newest first',
     options: LIST_OPTIONS,
     examples: ['headrace keys list'],
     scope: 'service',

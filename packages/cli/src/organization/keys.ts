@@ -27,22 +27,50 @@ const accountsOf = (cli: Cli): Resource<Account> => ({
 });
 const accountNamed = (cli: Cli, text: string) => idNamed(cli, text, accountsOf(cli));
 
-const COLUMNS: readonly Column<Account>[] = [
+type Keys = ReadonlyMap<string, readonly Credential[]>;
+const columnsWith = (keys: Keys): Column<Account>[] => [
   { header: 'ID', value: ({ id }) => id, whole: true },
   { header: 'NAME', value: ({ name }) => name, color: () => 'bold' },
   { header: 'MAY', value: ({ permissions }) => permissionsText(permissions) },
   { header: 'APPS', value: ({ projectIds }) => (projectIds === null ? 'all' : projectIds.length) },
-  { header: 'STATE', value: ({ disabled }) => (disabled ? 'disabled' : 'active') },
+  { header: 'KEY', value: (account) => validityOf(account, keys.get(account.id) ?? []) },
+  { header: 'USED', value: ({ id }) => lastUseOf(keys.get(id) ?? []) },
 ];
 
-export const listKeys = (cli: Cli, limit: number | undefined) =>
-  cli.list({
+/** With the end of its last valid key, or why none counts. */
+function validityOf({ disabled }: Account, keys: readonly Credential[]): string {
+  const ends = keys.filter((one) => stateOf(one) === 'valid').map(({ expiresAt }) => expiresAt);
+  if (disabled) return 'disabled';
+  return ends.length === 0 ? 'none' : `ends ${ago(ends.sort().at(-1)!)}`;
+}
+
+function lastUseOf(keys: readonly Credential[]): string {
+  const uses = keys.flatMap(({ lastUsedAt }) => lastUsedAt ?? []);
+  return uses.length === 0 ? 'never' : ago(uses.sort().at(-1)!);
+}
+
+const AT_A_TIME = 8;
+
+export async function listKeys(cli: Cli, limit: number | undefined): Promise<void> {
+  const keys = new Map<string, readonly Credential[]>();
+  const read = async ({ id }: Account) => {
+    const { items } = await cli.client.credentials.list(id, { limit: 200, signal: cli.signal });
+    keys.set(id, items);
+  };
+  await cli.list({
     member: 'accounts',
-    page: (options) => cli.client.accounts.list(options),
-    columns: COLUMNS,
+    async page(options) {
+      const page = await cli.client.accounts.list(options);
+      // JSON is the API's answer, which has no keys.
+      for (let at = 0; !cli.isJson && at < page.items.length; at += AT_A_TIME)
+        await Promise.all(page.items.slice(at, at + AT_A_TIME).map(read));
+      return page;
+    },
+    columns: columnsWith(keys),
     empty: 'There are no service accounts yet. → headrace keys create NAME --allow all',
     limit,
   });
+}
 
 const stateOf = ({ revoked, expiresAt }: Credential) =>
   revoked ? 'revoked' : Date.parse(expiresAt) < Date.now() ? 'expired' : 'valid';
