@@ -3,7 +3,8 @@ import { execFile } from 'node:child_process';
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { startTestServer } from '@headrace/server/service.fixture.ts';
+import { newAccount, signedIn as signedInCookie } from '@headrace/server/accounts/callers.fixture.ts';
+import { OWNER, startTestServer } from '@headrace/server/service.fixture.ts';
 import type { TestServer } from '@headrace/server/service.fixture.ts';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { testCli } from '../cli.fixture.ts';
@@ -321,7 +322,7 @@ test('threads of projects are made, listed, shown, followed and worked with, wit
 });
 
 describe('refusals', () => {
-  test('unknown ids, wrong words and missing permissions are named', async () => {
+  test('unknown ids, wrong words and taken names are refused', async () => {
     const cli = signedIn();
     const unknown = `thr_${'0'.repeat(26)}`;
     expect(await cli.run(['pr', 'list', '--thread', unknown])).toMatchObject({ exit: 5 });
@@ -336,5 +337,34 @@ describe('refusals', () => {
     expect(await cli.run(['repos', 'create', name])).toMatchObject({ exit: 6 });
     expect(await cli.run(['statuses', 'create', name, 'main', 'tests', 'green'])).toMatchObject({ exit: 2 });
     expect(await cli.run(['repos', 'update', name])).toMatchObject({ exit: 2 });
+  });
+
+  test('a key without the permission is refused, and nothing is done', async () => {
+    const cookie = await signedInCookie(s);
+    const { key } = await newAccount(s, cookie, { permissions: { repo: ['read'] } });
+    const cli = testCli({ url: s.base, key });
+    const name = newName();
+    const made = await cli.run(['repos', 'create', name, '--json']);
+    expect([made.exit, made.json().error.message]).toEqual([4, expect.stringContaining('repo:update')]);
+    expect((await json(cli, 'repos', 'list', '--query', name)).repositories).toEqual([]);
+  });
+
+  test('a key connects no host; the secrets of a person come from files, and are in no message', async () => {
+    const cli = signedIn();
+    const { installations } = await json(cli, 'installations', 'list');
+    expect(installations).toMatchObject([{ provider: 'local', managedBy: 'service' }]);
+    const shown = await done(cli, 'installations', 'show', installations[0].id as string);
+    expect(shown.stdout).toContain('status\tconnected\n');
+    const connect = ['installations', 'create', 'Acme', '--token-file', '-'];
+    expect(await cli.run(connect, { stdin: 'github_pat_secret' })).toMatchObject({ exit: 4 });
+    const person = testCli();
+    const login = ['login', s.base, '--email', OWNER.email, '--password-stdin'];
+    expect(await person.run(login, { stdin: OWNER.password })).toMatchObject({ exit: 0 });
+    expect(await person.run([...connect, '--app-id', '1'], { stdin: 'x' })).toMatchObject({ exit: 2 });
+    const refused = await person.run([...connect, '--base-url', 'http://127.0.0.1:1'], {
+      stdin: 'github_pat_secret',
+    });
+    expect([refused.exit, refused.stderr]).toEqual([2, expect.stringContaining('/baseUrl')]);
+    expect(refused.stdout + refused.stderr).not.toContain('github_pat_secret');
   });
 });
