@@ -9,7 +9,6 @@ import { oneLine } from '../terminal/escape.ts';
 import { statusColor } from '../terminal/style.ts';
 import type { Column } from '../terminal/table.ts';
 import { tableOf } from '../terminal/table.ts';
-import { ago } from '../terminal/times.ts';
 import { pullRequestNamed } from './named.ts';
 import type { Asked } from './named.ts';
 import { bodyTextOf, changesOf, printComments } from './pulls.ts';

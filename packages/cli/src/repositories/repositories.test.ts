@@ -2,6 +2,7 @@
 import { execFile } from 'node:child_process';
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { setTimeout } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { newAccount, signedIn as signedInCookie } from '@headrace/server/accounts/callers.fixture.ts';
 import { OWNER, startTestServer } from '@headrace/server/service.fixture.ts';
@@ -70,6 +71,18 @@ async function newThread(cli: TestCli, files: Record<string, string> = { 'b.txt'
   return { name, threadId, projectId: project.id as string };
 }
 
+/** What `ps` shows of all processes, with their environments, until the work has ended. */
+async function processesUntil(work: Promise<unknown>): Promise<string> {
+  const ended = work.then(
+    () => true,
+    () => true,
+  );
+  const seen: string[] = [];
+  do seen.push((await promisify(execFile)('ps', ['axwwe', '-o', 'args'])).stdout);
+  while (!(await Promise.race([ended, setTimeout(5, false)])));
+  return seen.join('\n');
+}
+
 describe('repositories', () => {
   test('are created, listed, shown, changed and deleted', async () => {
     const cli = signedIn();
@@ -98,7 +111,10 @@ describe('repositories', () => {
     const name = newName();
     await done(cli, 'repos', 'create', name);
     const trace = join(cli.home, 'trace');
-    const cloned = await cli.run(['repos', 'clone', name], { env: { GIT_TRACE: trace } });
+    const cloning = cli.run(['repos', 'clone', name], { env: { GIT_TRACE: trace } });
+    const processes = await processesUntil(cloning);
+    const cloned = await cloning;
+    expect(processes).toContain(`${s.base}/git/${name}.git`);
     const folder = join(cli.cwd, name);
     expect(cloned).toMatchObject({ exit: 0, stdout: `${folder}\n` });
     writeFileSync(join(folder, 'a.txt'), 'one\n');
@@ -118,7 +134,7 @@ describe('repositories', () => {
     const written = readdirSync(join(folder, '.git'), { recursive: true, withFileTypes: true })
       .filter((entry) => entry.isFile())
       .map((entry) => readFileSync(join(entry.parentPath, entry.name), 'latin1'));
-    for (const text of [commands, cloned.stderr, ...written]) expect(text).not.toContain(s.key);
+    for (const text of [processes, commands, cloned.stderr, ...written]) expect(text).not.toContain(s.key);
   });
 
   test('a clone that git refuses fails with its message', async () => {
@@ -268,10 +284,8 @@ test('from an empty service to a merged pull request, by the command line alone'
   await git(cli, folder, 'commit', '-qm', 'Begin');
   await git(cli, folder, 'push', '-q', 'origin', 'HEAD:main');
   await done(cli, 'projects', 'create', 'Garden', '--repo', name);
-  const worked = await done(
-    cli,
-    ...['thread', 'new', WATERED, '--title', 'Water the plants', '--project', '@last', '--follow'],
-  );
+  const titled = ['--title', 'Water the plants'];
+  const worked = await done(cli, 'thread', 'new', WATERED, ...titled, '--project', '@last', '--follow');
   expect(worked.stdout).not.toBe('');
   const { pullRequest } = await json(cli, 'pr', 'create', '--draft');
   await done(cli, 'pr', 'update', '--ready');
