@@ -92,7 +92,7 @@ const LASTS: Readonly<Record<string, string>> = {
 
 /** An example of the command that can be run here: the files that it names exist, and each `@last` is something. */
 function runnable(command: Command, cli: TestCli): { argv: string[]; stdin: string } {
-  const argv = lineOf(command.examples.at(FIRST.includes(command.name) ? 0 : -1)!);
+  const argv = lineOf(command.examples.findLast((example) => !UNFIT.test(example))!);
   const { input } = parse(argv, COMMANDS);
   const make = (kind: string | undefined, value: unknown) => {
     if (typeof value !== 'string' || value === '-' || value === '') return;
@@ -116,8 +116,8 @@ function runnable(command: Command, cli: TestCli): { argv: string[]; stdin: stri
   return { argv: [...argv, '--yes'], stdin: '{}' };
 }
 
-/** Their last example does not end, or prints no document; the last ones of others have the most options. */
-const FIRST: readonly string[] = ['push', 'diff', 'artifact'];
+/** Examples that do not end, that print no document, or that need a folder that was pushed. */
+const UNFIT = / (--watch|--jsonl|--stat|-o -)( |$)/;
 
 interface Case {
   env?: Record<string, string>;
