@@ -16,6 +16,7 @@ import { agentsBenchmark } from './benchmarks/agents.ts';
 import { appliesBenchmark } from './benchmarks/applies.ts';
 import { applyBenchmark } from './benchmarks/apply.ts';
 import { buildBenchmark } from './benchmarks/build.ts';
+import { cliBenchmark } from './benchmarks/cli.ts';
 import { clientEventsBenchmark } from './benchmarks/client-events.ts';
 import { clientBenchmark } from './benchmarks/client.ts';
 import { commitsBenchmark } from './benchmarks/commits.ts';
@@ -85,6 +86,7 @@ const BENCHMARKS: Benchmark[] = [
   growthBenchmark,
   clientEventsBenchmark,
   clientBenchmark,
+  cliBenchmark,
 ];
 const RUN_LIMIT_MS = 25 * 60_000;
 
