@@ -148,7 +148,7 @@ thread, one at a time, and waits while the thread has other work.`,
       },
       force: FORCE,
     },
-    examples: ['headrace artifact @last -o - | tar -tz', 'headrace artifact -o ./site'],
+    examples: ['headrace artifact -o ./site', 'headrace artifact @last -o site.tar.gz'],
     scope: 'app',
     answer: 'builds.getBuild',
     run: async (cli, { args: [build], options }) =>
