@@ -1,6 +1,8 @@
 /** What holds for every command of the table: it is described, and refuses what it cannot do, each in its way. */
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { build } from 'esbuild';
 import { describe, expect, test } from 'vitest';
 import { differences } from './answers.fixture.ts';
 import { testCli } from './cli.fixture.ts';
@@ -326,4 +328,35 @@ test('every command ends with 130 within a second after Ctrl-C', async () => {
       found.push([argv.join(' '), exit, performance.now() - from]);
   }
   expect(found).toEqual([]);
+});
+
+test('help loads no client and no code of a command', async () => {
+  const { metafile } = await build({
+    entryPoints: { start: fileURLToPath(new URL('headrace.ts', import.meta.url)) },
+    bundle: true,
+    splitting: true,
+    format: 'esm',
+    platform: 'node',
+    packages: 'external',
+    outdir: '/nowhere',
+    write: false,
+    metafile: true,
+  });
+  const loaded = new Set<string>();
+  const load = (file: string) => {
+    for (const { path, kind, external } of metafile.outputs[file]!.imports)
+      if (kind === 'import-statement' && !loaded.has(path)) {
+        loaded.add(path);
+        if (!external) load(path);
+      }
+  };
+  load(Object.keys(metafile.outputs).find((file) => file.endsWith('/start.js'))!);
+  expect([...loaded].filter((path) => path.startsWith('node:')).toSorted()).toEqual([
+    'node:crypto',
+    'node:fs',
+    'node:os',
+    'node:path',
+    'node:util',
+  ]);
+  expect([...loaded].filter((path) => /^@|^fast-/.test(path))).toEqual([]);
 });

@@ -85,13 +85,13 @@ function identityOf(
 /** An error after which the command's writes may still happen leaves its key for the next run. */
 async function endUnlessOpen(error: unknown, write: Write | undefined): Promise<void> {
   if (!write) return;
-  const { reportOf } = await import('./core/fault.ts');
+  const { reportOf } = await import('./core/report.ts');
   const { exit } = reportOf(error);
   if (exit !== EXIT.unreachable && exit !== EXIT.timeout && exit !== EXIT.interrupted) write.end();
 }
 
 async function failed(error: unknown, argv: readonly string[], io: Io): Promise<Exit> {
-  const { reportOf } = await import('./core/fault.ts');
+  const { reportOf } = await import('./core/report.ts');
   const { exit, message, hint, requestId, fields, document } = reportOf(error);
   const options = argv.slice(0, argv.includes('--') ? argv.indexOf('--') : undefined);
   if (options.includes('--json') || options.includes('--jsonl')) {

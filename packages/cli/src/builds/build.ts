@@ -100,7 +100,7 @@ async function unlessBusy(cli: Cli, work: () => Promise<Exit>): Promise<Exit | u
     return await work();
   } catch (error) {
     if (error instanceof HeadraceError && error.code === 'thread_busy') return undefined;
-    const { reportOf } = await import('../core/fault.ts');
+    const { reportOf } = await import('../core/report.ts');
     const { exit, message } = reportOf(error);
     if (exit !== EXIT.failed) throw error;
     cli.io.stderr.write(`${cli.paintTalk('red', 'headrace:')} ${message}\n`);

@@ -7,7 +7,8 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Cli } from '../core/cli.ts';
 import { EXIT } from '../core/exit.ts';
-import { Fault, reportOf } from '../core/fault.ts';
+import { Fault } from '../core/fault.ts';
+import { reportOf } from '../core/report.ts';
 import { lasting } from '../terminal/times.ts';
 
 /** Nothing may change for so long before the work begins; while things go on changing, it begins after the longer time. */
