@@ -85,7 +85,8 @@ function licencesOf({ inputs }: Metafile): string {
     .join(`\n${'-'.repeat(80)}\n\n`);
 }
 
-function published({ private: _, ...manifest }: Manifest): object {
+function published(workspace: Manifest): object {
+  const { private: _, ...manifest } = workspace;
   const client = '@headrace/client';
   return {
     ...manifest,

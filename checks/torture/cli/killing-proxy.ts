@@ -32,11 +32,11 @@ export async function startKillingProxy(target: string): Promise<KillingProxy> {
       const mine = isWrite && ambush?.write === writes ? ambush : null;
       if (isWrite) writes++;
       const body = await buffer(request);
-      if (mine?.at === 'request') return void mine.reached();
+      if (mine?.at === 'request') return mine.reached();
       const answer = await forwarded(request, body, { hostname, port });
       if (mine) {
         answer.resume();
-        return void mine.reached();
+        return mine.reached();
       }
       response.writeHead(answer.statusCode!, answer.headers);
       answer.pipe(response);

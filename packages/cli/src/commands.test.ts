@@ -179,7 +179,7 @@ describe('the table', () => {
             option in GLOBAL_OPTIONS ||
             (shorts as (string | undefined)[]).includes(short ?? '-') ||
             help === '' ||
-            /\.$/.test(help),
+            help.endsWith('.'),
         )
         .map(([option]) => `${name} --${option}`),
     );

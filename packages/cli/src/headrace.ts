@@ -50,7 +50,7 @@ async function run(command: Command, { globals, input }: Parsed, io: Io): Promis
   const cli = new Cli(io, globals, write?.key);
   if (write?.continues)
     cli.say(
-      `Continuing the same command, which was interrupted ${ago(write.continues.toISOString())}. --fresh starts it anew.`,
+      `Continuing the same command, which was interrupted ${ago(write.continues.toISOString())}. --fresh starts a new one.`,
     );
   if (write?.unkept)
     cli.say(

@@ -137,7 +137,7 @@ describe('login', () => {
       url: '',
       key: KEY,
       fetch: (input, init) => {
-        seen.push(String(input));
+        seen.push(new Request(input).url);
         return service.fetch(input, init);
       },
     });

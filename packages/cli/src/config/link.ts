@@ -26,7 +26,7 @@ function readLink(path: string): Link {
     ![stored.url, stored.app].every((one) => ['string', 'undefined'].includes(typeof one))
   )
     throw usage(`${path} is no link: it is { "url": "…", "app": "…" }.`, 'Correct it, or remove it.');
-  return stored as Link;
+  return stored;
 }
 
 export function writeLink(folder: string, link: Link): string {
