@@ -80,6 +80,16 @@ export const CASES: readonly Case[] = [
     }),
   },
   {
+    name: 'tasks create',
+    async prepare({ client, name }) {
+      await client.projects.create({ name: `for ${name}` });
+    },
+    argv: ({ name }) => ['tasks', 'create', `task ${name}`, '--project', `~for ${name}`],
+    effects: async ({ client, name }) => ({
+      tasks: await count(client.tasks.list(), ({ title }) => title === `task ${name}`),
+    }),
+  },
+  {
     name: 'projects create',
     argv: ({ name }) => ['projects', 'create', `project ${name}`],
     effects: async ({ client, name }) => ({
