@@ -46,3 +46,18 @@ ptyTest('help has no escape codes with NO_COLOR, or --no-color', async () => {
     expect(shell.sent()).not.toContain('\x1b');
   }
 });
+
+ptyTest('a question is asked on a terminal, and Ctrl-C ends the command', async () => {
+  const shell = terminal(['login', 'http://127.0.0.1:1'], { columns: 40 });
+  await shell.waitFor(/key/i);
+  shell.press('ctrl-c');
+  expect(await shell.exit).toBe(130);
+  expect(shell.screen().at(-1)).toBe('headrace: Interrupted.');
+});
+
+ptyTest('with --json nothing is asked, and no escape codes are printed, on a terminal either', async () => {
+  const shell = terminal(['login', 'http://127.0.0.1:1', '--json']);
+  expect(await shell.exit).toBe(2);
+  expect(JSON.parse(shell.sent())).toMatchObject({ ok: false, error: { code: 'usage' } });
+  expect(shell.sent()).not.toContain('\x1b');
+});
