@@ -87,7 +87,7 @@ export function testCli(service?: { url: string; key: string; fetch?: typeof fet
         env: { PATH: process.env.PATH, HOME: home, ...signedIn, ...env },
         cwd: folder,
         program: [process.execPath, join(import.meta.dirname, 'main.ts')],
-        stdin: Object.assign(typed, isTTY),
+        stdin: Object.assign(typed, isTTY && { ...isTTY, setRawMode: () => typed }),
         stdout: stream('stdout'),
         stderr: stream('stderr'),
         onInterrupt(listener) {

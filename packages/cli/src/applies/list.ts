@@ -3,7 +3,8 @@ import type { Apply } from '@headrace/client';
 import type { Cli } from '../core/cli.ts';
 import { EXIT } from '../core/exit.ts';
 import type { Exit } from '../core/exit.ts';
-import { idOf } from '../core/names.ts';
+import { idNamed } from '../core/ids.ts';
+import type { Resource } from '../core/ids.ts';
 import { oneLine } from '../terminal/escape.ts';
 import { statusColor } from '../terminal/style.ts';
 import type { Paint } from '../terminal/style.ts';
@@ -48,13 +49,7 @@ export async function showApply(
   { wait, timeout }: { wait: boolean; timeout: number | undefined },
 ): Promise<Exit> {
   const appId = await cli.appId();
-  const id = await idOf(text, {
-    what: 'apply',
-    prefix: 'apl_',
-    listing: 'headrace applies list',
-    list: () => labelled(cli.client.applies.list(appId, { limit: 200, signal: cli.signal })),
-    last: () => cli.last(`apply ${appId}`),
-  });
+  const id = await idNamed(cli, text, appliesOf(cli, appId));
   const now = await cli.client.applies.get(appId, id, { signal: cli.signal });
   const apply = wait && now.status === 'queued' ? await waitForApply(cli, now, timeout) : now;
   const revision = await revisionOf(cli, apply);
@@ -62,9 +57,13 @@ export async function showApply(
   return wait ? exitOf(apply) : EXIT.done;
 }
 
-async function* labelled(applies: AsyncIterable<Apply>) {
-  for await (const { id } of applies) yield { id, label: null };
-}
+export const appliesOf = (cli: Cli, appId: string): Resource<Apply> => ({
+  what: 'apply',
+  prefix: 'apl_',
+  listing: 'headrace applies list',
+  list: (options) => cli.client.applies.list(appId, options),
+  named: ({ id }) => ({ id, label: null }),
+});
 
 export const exitOf = ({ status }: Apply): Exit =>
   status === 'conflicted' ? EXIT.conflict : status === 'failed' ? EXIT.failed : EXIT.done;
