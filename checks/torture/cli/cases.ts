@@ -73,6 +73,21 @@ export const CASES: readonly Case[] = [
     }),
   },
   {
+    name: 'apply',
+    async prepare({ client, appId, threadId }) {
+      const { latestSourceId: expectedSourceId } = await client.threads.get(appId, threadId);
+      await client.edits.create(appId, threadId, {
+        expectedSourceId: expectedSourceId!,
+        changes: [{ path: 'b.txt', content: 'b' }],
+      });
+    },
+    argv: ({ appId, threadId }) => ['apply', threadId, '--app', appId, '--yes'],
+    effects: async ({ client, appId }) => ({
+      applies: await count(client.applies.list(appId)),
+      heads: (await count(client.head.history(appId))) - 1,
+    }),
+  },
+  {
     name: 'build',
     argv: ({ appId, threadId }) => ['build', threadId, '--app', appId, '--', 'mkdir', 'dist'],
     effects: async ({ client, appId, threadId }) => ({
