@@ -1,5 +1,5 @@
 /**
- * For tests: runs `headrace` on a real pseudo-terminal, and shows what a person sees there. Tests that need one are
+ * For tests: runs `headrace`, or a shell, on a real pseudo-terminal, and shows what a person sees there. Tests that need one are
  * `ptyTest`s: where the native module does not load, they are skipped, which stderr says.
  */
 import { mkdtempSync, rmSync } from 'node:fs';
@@ -26,6 +26,8 @@ const KEYS = {
 } as const;
 
 export interface TerminalOptions {
+  /** What runs instead of `headrace`, and its first arguments. */
+  program?: readonly [string, ...string[]];
   columns?: number;
   rows?: number;
   env?: Record<string, string>;
@@ -75,13 +77,13 @@ function load() {
 /** Starts the command. It is killed when the test has ended. */
 export function terminal(argv: readonly string[], options: TerminalOptions = {}): Terminal {
   const { spawn, Screen } = modules!;
-  const { columns: cols = 80, rows = 24, service } = options;
+  const { columns: cols = 80, rows = 24, service, program = [process.execPath, MAIN] } = options;
   const made = [options.home, options.cwd].map(
     (given) => given ?? mkdtempSync(join(tmpdir(), 'headrace-pty-')),
   );
   const [home, cwd] = made as [string, string];
   const screen = new Screen({ cols, rows, scrollback: 10_000, allowProposedApi: true });
-  const pty = spawn(process.execPath, [MAIN, ...argv], {
+  const pty = spawn(program[0], [...program.slice(1), ...argv], {
     name: 'xterm-256color',
     cols,
     rows,

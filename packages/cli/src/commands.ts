@@ -24,6 +24,6 @@ export const COMMANDS: readonly Command[] = [
   ...repositoryCommands,
   ...automationCommands,
   ...organizationCommands,
-  ...anyCommands,
+  ...anyCommands(() => COMMANDS),
   ...operatorCommands,
 ];

@@ -1,7 +1,8 @@
 import { command } from '../core/command.ts';
 import type { Command } from '../core/command.ts';
 
-export const anyCommands: readonly Command[] = [
+/** `all`: the whole table, of which completion is made. */
+export const anyCommands = (all: () => readonly Command[]): readonly Command[] => [
   command({
     name: 'api',
     group: 'Any operation',
@@ -53,6 +54,27 @@ nested, and a[] is a list. A write gets an Idempotency-Key, or has that of --hea
     scope: 'service',
     answer: 'operations.getOperation',
     run: async (cli, { args: [key] }) => (await import('./op.ts')).showOperation(cli, key),
+  }),
+  command({
+    name: 'completion',
+    group: 'Any operation',
+    summary: 'Print a script that completes commands, options and names',
+    details: `bash: \`headrace completion bash > ~/.local/share/bash-completion/completions/headrace\`, or add \`source
+<(headrace completion bash)\` to ~/.bashrc.
+
+zsh: write it to the file _headrace in a folder of $fpath, or add \`source <(headrace completion zsh)\` to ~/.zshrc, after
+compinit.
+
+fish: \`headrace completion fish > ~/.config/fish/completions/headrace.fish\`
+
+Tab asks the service for names of apps and threads, for at most a second. After ~, names are offered instead of ids.
+--json prints shell and script.`,
+    args: ['SHELL'],
+    argHelp: { SHELL: 'bash, zsh or fish' },
+    examples: ['headrace completion fish > ~/.config/fish/completions/headrace.fish'],
+    scope: 'none',
+    run: async (cli, { args: [shell] }) =>
+      (await import('./completion/completion.ts')).completion(cli, shell, all()),
   }),
   command({
     name: 'upgrade',
