@@ -10,7 +10,6 @@ import type { Io } from './core/io.ts';
 import { parse } from './core/parse.ts';
 import type { Parsed } from './core/parse.ts';
 import { VERSION } from './core/version.ts';
-import type { Write } from './core/writes.ts';
 import { hasColor, paintFor } from './terminal/style.ts';
 import { ago } from './terminal/times.ts';
 
@@ -62,8 +61,10 @@ async function run(command: Command, { globals, input }: Parsed, io: Io): Promis
     write?.end();
     return exit;
   } catch (error) {
-    await endUnlessOpen(error, write);
-    throw cli.signal.aborted ? cli.signal.reason : error;
+    const cause: unknown = cli.signal.aborted ? cli.signal.reason : error;
+    const { isAnswer } = await import('./core/report.ts');
+    if (isAnswer(cause)) write?.end();
+    throw cause;
   } finally {
     cli.close();
   }
@@ -80,14 +81,6 @@ function identityOf(
   const own = Object.entries(options).filter(([option]) => !(option in globals));
   const secret = createHash('sha256').update(JSON.stringify(credential)).digest('hex');
   return [url, secret, app, io.cwd, name, args, own, rest];
-}
-
-/** An error after which the command's writes may still happen leaves its key for the next run. */
-async function endUnlessOpen(error: unknown, write: Write | undefined): Promise<void> {
-  if (!write) return;
-  const { reportOf } = await import('./core/report.ts');
-  const { exit } = reportOf(error);
-  if (exit !== EXIT.unreachable && exit !== EXIT.timeout && exit !== EXIT.interrupted) write.end();
 }
 
 async function failed(error: unknown, argv: readonly string[], io: Io): Promise<Exit> {

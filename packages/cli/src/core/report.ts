@@ -47,6 +47,17 @@ const documentOf = (error: Record<string, unknown>): Report['document'] => ({
   error: Object.fromEntries(Object.entries(error).filter(([, value]) => value !== undefined)),
 });
 
+const WITHOUT_ANSWER: ReadonlySet<Exit> = new Set([EXIT.unreachable, EXIT.timeout, EXIT.interrupted]);
+
+/**
+ * Whether the error is an answer to what the command asked. After any other one (no answer, a limit of requests, the same
+ * write still under way, a full disk) its writes may have happened, or the rest of them is still to be done.
+ */
+export function isAnswer(error: unknown): boolean {
+  if (error instanceof HeadraceError) return !error.retryable && !WITHOUT_ANSWER.has(exitOf(error));
+  return error instanceof Fault && !WITHOUT_ANSWER.has(error.exit);
+}
+
 const BUSY = new Set(['rate_limited', 'request_in_progress', 'spend_limit_reached', 'budget_exceeded']);
 
 export function exitOf({ status, code }: HeadraceError): Exit {
