@@ -60,9 +60,8 @@ async function buildOnce(
   cli: Cli,
   order: BuildOrder,
   { output, force }: Pick<BuildOptions, 'output' | 'force'>,
-  about = '',
 ): Promise<Exit> {
-  const ended = await followBuild(cli, await startBuild(cli, order, about));
+  const ended = await followBuild(cli, await startBuild(cli, order));
   if (!ended) return EXIT.interrupted;
   const exit = reportBuild(cli, ended);
   if (exit === EXIT.done && output !== undefined) {
@@ -82,7 +81,7 @@ async function watch(cli: Cli, order: BuildOrder, options: BuildOptions): Promis
     const { latestSourceId } = await away.read(latest, cli.signal);
     if (latestSourceId !== null && latestSourceId !== built) {
       const pinned = { ...order, body: { ...body, sourceId: latestSourceId } };
-      const exit = await unlessBusy(cli, () => buildOnce(cli, pinned, options, latestSourceId));
+      const exit = await unlessBusy(cli, () => buildOnce(cli, pinned, options));
       if (exit === EXIT.interrupted) return exit;
       if (exit !== undefined) {
         built = latestSourceId;

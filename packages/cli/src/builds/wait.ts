@@ -18,15 +18,11 @@ export interface BuildOrder {
   body: CreateBuildInput;
 }
 
-/** `about` tells several builds of one command apart. */
-export async function startBuild(
-  cli: Cli,
-  { appId, threadId, body }: BuildOrder,
-  about = '',
-): Promise<Build> {
+/** The body tells several builds of one command apart, and the command may be that of an earlier build. */
+export async function startBuild(cli: Cli, { appId, threadId, body }: BuildOrder): Promise<Build> {
   const build = await cli.write(
     (client) => client.builds.create(appId, threadId, body, { signal: cli.signal }),
-    `build ${about}`,
+    `build ${JSON.stringify(body)}`,
   );
   cli.remember(lastBuild(appId), build.id);
   cli.say(cli.paintTalk('dim', `${build.id} builds ${build.sourceId}: ${shown(build.command)}`));

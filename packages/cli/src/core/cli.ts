@@ -47,6 +47,8 @@ export class Cli {
   readonly #writeKey: string | undefined;
   readonly #interrupt = new AbortController();
   readonly #stopListening: () => void;
+  /** What `@last` has meant: the command line does not say it. */
+  readonly #lastUsed = new Set<string>();
   #takeInterrupt: (() => void) | undefined;
   #target: Target | undefined;
   #client: Client | undefined;
@@ -133,7 +135,8 @@ export class Cli {
   /** A key for one write of this command. `about` tells its writes apart, also in a later run of the same command. */
   writeKey(about: string): string {
     if (this.#writeKey === undefined) throw new Error('The command is not marked as one that writes.');
-    return `${this.#writeKey}:${createHash('sha256').update(about).digest('hex').slice(0, 16)}`;
+    const meant = [about, ...this.#lastUsed].join('\n');
+    return `${this.#writeKey}:${createHash('sha256').update(meant).digest('hex').slice(0, 16)}`;
   }
 
   /** The app of the command, by option, environment, link or context. */
@@ -178,7 +181,9 @@ export class Cli {
   // What was worked with last.
 
   last(kind: string): string | undefined {
-    return this.#readLast()[kind];
+    const id = this.#readLast()[kind];
+    if (id !== undefined) this.#lastUsed.add(`${kind} ${id}`);
+    return id;
   }
 
   /** `@last` is this one from now on. It can be lost without harm: a home that cannot be written fails no command. */
