@@ -95,9 +95,9 @@ async function failed(error: unknown, argv: readonly string[], io: Io): Promise<
   const { shown } = await import('./terminal/escape.ts');
   const lines = [
     `${paint('red', 'headrace:')} ${shown(message)}`,
-    ...fields.map(({ path, message: fault }) => `  ${shown(path)} ${shown(fault)}`),
-    ...(hint === undefined ? [] : [`  ${paint('dim', '→')} ${hint}`]),
-    ...(requestId === null ? [] : [paint('dim', `  request ${requestId}`)]),
+    ...fields.map(({ path, message: fault }) => `  ${shown(String(path))} ${shown(String(fault))}`),
+    ...(hint === undefined ? [] : [`  ${paint('dim', '→')} ${shown(hint)}`]),
+    ...(requestId === null ? [] : [paint('dim', `  request ${shown(String(requestId))}`)]),
   ];
   io.stderr.write(`${lines.join('\n')}\n`);
   return exit;

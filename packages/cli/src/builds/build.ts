@@ -7,6 +7,7 @@ import { EXIT } from '../core/exit.ts';
 import type { Exit } from '../core/exit.ts';
 import { usage } from '../core/fault.ts';
 import { shellText } from '../core/shell-text.ts';
+import { shown } from '../terminal/escape.ts';
 import { newestBuild } from './names.ts';
 import { followBuild, reportBuild, startBuild } from './wait.ts';
 import type { BuildOrder } from './wait.ts';
@@ -102,7 +103,7 @@ async function unlessBusy(cli: Cli, work: () => Promise<Exit>): Promise<Exit | u
     const { reportOf } = await import('../core/report.ts');
     const { exit, message } = reportOf(error);
     if (exit !== EXIT.failed) throw error;
-    cli.io.stderr.write(`${cli.paintTalk('red', 'headrace:')} ${message}\n`);
+    cli.io.stderr.write(`${cli.paintTalk('red', 'headrace:')} ${shown(message)}\n`);
     return exit;
   }
 }

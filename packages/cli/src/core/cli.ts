@@ -9,7 +9,7 @@ import { targetOf } from '../config/target.ts';
 import type { Credential, Target } from '../config/target.ts';
 import { detailsOf } from '../terminal/details.ts';
 import type { Detail } from '../terminal/details.ts';
-import { shown } from '../terminal/escape.ts';
+import { painted, shown } from '../terminal/escape.ts';
 import { hasColor, paintFor } from '../terminal/style.ts';
 import type { Paint } from '../terminal/style.ts';
 import { tableOf } from '../terminal/table.ts';
@@ -222,9 +222,12 @@ export class Cli {
     return this.isTerminal ? Math.max(NARROWEST, this.io.stdout.columns ?? 80) : null;
   }
 
-  /** Text of a command's own; strangers' text in it is escaped by the caller (`shown`, `oneLine`). */
+  /**
+   * Text of a command's own; strangers' text in it is escaped by the caller (`shown`, `oneLine`). What a hostile service
+   * puts into ids and the like does not reach a terminal either.
+   */
   print(text: string): void {
-    this.io.stdout.write(`${text}\n`);
+    this.io.stdout.write(`${this.isTerminal ? painted(text) : text}\n`);
   }
 
   /** Strangers' text, as it is when it goes to a file or a pipe. */
@@ -245,7 +248,7 @@ export class Cli {
 
   /** Progress and advice; not with --quiet. */
   say(text: string): void {
-    if (!this.globals.quiet) this.io.stderr.write(`${text}\n`);
+    if (!this.globals.quiet) this.io.stderr.write(`${painted(text)}\n`);
   }
 
   /** `document` in the API's shape with --json; else the text. */
@@ -296,7 +299,7 @@ export class Cli {
   async confirm(question: string, flag = '--yes'): Promise<boolean> {
     if (this.globals.yes) return true;
     this.#requireAnswers(question, flag);
-    return (await import('../terminal/prompt.ts')).askConfirm(this.#streams, question);
+    return (await import('../terminal/prompt.ts')).askConfirm(this.#streams, shown(question));
   }
 
   /**

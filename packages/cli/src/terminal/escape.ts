@@ -19,3 +19,13 @@ export const oneLine = (text: string): string =>
   shown(text)
     .replace(/[\n\t]+/g, ' ')
     .trim();
+
+// oxlint-disable-next-line no-control-regex -- the codes of `style.ts`
+const OWN_COLOR = /(\u001b\[(?:[127]|22|27|3\d|90)m)/;
+
+/** Text with the colours of this program: every other control character in it is a stranger's. */
+export const painted = (text: string): string =>
+  text
+    .split(OWN_COLOR)
+    .map((part, at) => (at % 2 === 1 ? part : shown(part)))
+    .join('');
