@@ -48,7 +48,7 @@ test('an app is shown with its head, and hostile names do not reach the terminal
   const shown = await cli.run(['apps', 'show', '~sho']);
   expect([shown.exit, shown.stdout]).toEqual([
     0,
-    `App\t${id}\nName\tShop\nExternal id\tu_42\nHead\t-\nCreated\tjust now\n`,
+    `ID\t${id}\nName\tShop\nExternal ID\tu_42\nHead\t-\nCreated\tjust now\n`,
   ]);
   await cli.run(['apps', 'update', id, '--name', '\u001b[2JShop']);
   expect((await cli.run(['apps', 'show', '--app', id])).stdout).toContain('Name\t␛[2JShop\n');

@@ -27,6 +27,7 @@ export const listApps = (cli: Cli, { limit, query, 'external-id': externalId }: 
     page: (options) => cli.client.apps.list({ ...options, query, externalId }),
     columns: COLUMNS,
     empty: 'There are no apps yet. → headrace apps create NAME',
+    filters: { query, externalId },
     limit,
   });
 
@@ -48,9 +49,9 @@ export async function showApp(cli: Cli, text: string | undefined): Promise<void>
 export function describe(cli: Cli, { id, name, externalId, metadata, createdAt, ...app }: App): string {
   const head = app.headSourceId === null ? null : `${app.headSourceId} (revision ${app.headRevision})`;
   return cli.details([
-    ['App', id],
+    ['ID', id],
     ['Name', name, 'bold'],
-    ['External id', externalId],
+    ['External ID', externalId],
     ['Head', head],
     ['Created', ago(createdAt)],
     ...Object.entries(metadata).map(([key, value]) => [`Metadata ${oneLine(key)}`, value] as const),
@@ -73,7 +74,7 @@ async function askForName(cli: Cli, id: string): Promise<void> {
   });
   if (app === null) return;
   const typed = await cli.text(
-    `This deletes ${oneLine(app.name)} with all its threads and versions. Its name, to confirm:`,
+    `This deletes ${oneLine(app.name)} with all its threads and sources. Its name, to confirm:`,
     '--yes',
   );
   if (typed !== app.name)

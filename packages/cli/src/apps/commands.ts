@@ -2,7 +2,7 @@ import { command } from '../core/command.ts';
 import type { Command } from '../core/command.ts';
 import { LIST_OPTIONS } from '../core/options.ts';
 
-const APP = 'an id, the first 8 characters of one, `~NAME` or `@last`; by default the linked app';
+const APP = 'an id, the first 8 characters of one, ~NAME or @last; by default the linked app';
 
 export const appCommands: readonly Command[] = [
   command({
@@ -58,7 +58,7 @@ export const appCommands: readonly Command[] = [
       name: { type: 'string', value: 'NAME', help: 'what people call it' },
       'external-id': { type: 'string', value: 'ID', help: 'your own id of it' },
       'no-external-id': { type: 'boolean', help: 'remove your own id' },
-      metadata: { type: 'string', value: 'KEY=VALUE', help: 'set a key of the metadata', multiple: true },
+      metadata: { type: 'string', value: 'KEY=TEXT', help: 'set a key of the metadata', multiple: true },
       'no-metadata': { type: 'string', value: 'KEY', help: 'remove a key of the metadata', multiple: true },
     },
     examples: ['headrace apps update ~Shop --name Store --metadata plan=pro'],
@@ -70,10 +70,10 @@ export const appCommands: readonly Command[] = [
   command({
     name: 'apps delete',
     group: 'Start',
-    summary: 'Delete an app with all its threads and versions',
+    summary: 'Delete an app with all its threads and sources',
     details: 'Asks for the name of the app; --yes deletes without asking.',
     args: ['APP'],
-    argHelp: { APP: 'an id, the first 8 characters of one, `~NAME` or `@last`' },
+    argHelp: { APP: 'an id, the first 8 characters of one, ~NAME or @last' },
     argCompletes: { APP: 'app' },
     examples: ['headrace apps delete ~Shop --yes'],
     scope: 'service',

@@ -56,6 +56,7 @@ export async function listAutomations(cli: Cli, { project, limit }: Filters): Pr
     member: 'automations',
     page: (options) => cli.client.automations.list({ ...options, ...given }),
     columns: COLUMNS,
+    filters: given,
     empty: 'There are no automations yet. → headrace automations create --help',
     limit,
   });
@@ -141,7 +142,7 @@ export async function deleteAutomation(cli: Cli, text: string): Promise<void> {
     return `Delete the automation ${oneLine(name)}? Its threads stay.`;
   });
   const automation = await cli.write((client) => client.automations.delete(id, { signal: cli.signal }));
-  cli.show({ automation }, () => `${automation.id} ${oneLine(automation.name)} is deleted.`);
+  cli.show({ automation }, () => `Deleted ${oneLine(automation.name)}.`);
 }
 
 export async function rotateHookSecret(cli: Cli, text: string, overlapMs: number | undefined): Promise<Exit> {

@@ -3,7 +3,7 @@ import type { Command } from '../core/command.ts';
 import { INPUT_OPTION, LIST_OPTIONS } from '../core/options.ts';
 import { taskCommands } from './task-commands.ts';
 
-const AUTOMATION = 'an id, the first 8 characters of one, ~NAME, or @last';
+const AUTOMATION = 'an id, the first 8 characters of one, ~NAME or @last';
 const PROJECT = {
   type: 'string',
   value: 'PROJECT',
@@ -249,7 +249,7 @@ const executionCommands: readonly Command[] = [
     group: 'Automation',
     summary: 'Show an execution, or wait for its end',
     args: ['AUTOMATION', 'EXECUTION'],
-    argHelp: { AUTOMATION, EXECUTION: 'the id of an execution, or its first 8 characters' },
+    argHelp: { AUTOMATION, EXECUTION: 'an id, or the first 8 characters of one' },
     options: { wait: WAIT, timeout: TIMEOUT },
     examples: ['headrace automations execution ~Watering exe_01jd8x3q5tfz6r7k9m2n4p6s8v --wait'],
     scope: 'service',

@@ -39,7 +39,8 @@ export async function listExecutions(cli: Cli, text: string, { status, limit }: 
     page: (options) =>
       cli.client.automations.executions(id, { ...options, ...(status !== undefined && { status }) }),
     columns: COLUMNS,
-    empty: 'There is no such execution. → headrace automations run AUTOMATION',
+    filters: { status },
+    empty: `The automation has not started yet. → headrace automations run ${id}`,
     limit,
   });
 }

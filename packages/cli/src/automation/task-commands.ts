@@ -3,7 +3,7 @@ import { command } from '../core/command.ts';
 import type { Command } from '../core/command.ts';
 import { INPUT_OPTION, LIST_OPTIONS } from '../core/options.ts';
 
-const TASK = 'an id, the first 8 characters of one, ~ and a part of its name, or @last';
+const TASK = 'an id, the first 8 characters of one, ~TITLE or @last';
 const PROJECT = {
   type: 'string',
   value: 'PROJECT',

@@ -50,7 +50,8 @@ export async function listTasks(cli: Cli, { project, status, limit }: TaskFilter
     member: 'tasks',
     page: (options) => cli.client.tasks.list({ ...options, ...given }),
     columns: COLUMNS,
-    empty: 'There is no such task. → headrace tasks create TITLE --project PROJECT',
+    filters: given,
+    empty: 'There are no tasks yet. → headrace tasks create TITLE --project PROJECT',
     limit,
   });
 }
@@ -120,5 +121,5 @@ export async function deleteTask(cli: Cli, text: string): Promise<void> {
   const id = await taskNamed(cli, text);
   await cli.requireYes(() => `Delete the task ${oneLine(text)}? Its threads stay.`);
   const task = await cli.write((client) => client.tasks.delete(id, { signal: cli.signal }));
-  cli.show({ task }, () => `${task.id} ${oneLine(task.identifier)} is deleted.`);
+  cli.show({ task }, () => `Deleted ${oneLine(task.identifier)}.`);
 }

@@ -6,6 +6,7 @@ import type { Cli } from '../core/cli.ts';
 import { EXIT } from '../core/exit.ts';
 import type { Exit } from '../core/exit.ts';
 import { usage } from '../core/fault.ts';
+import { sourceNamed } from '../core/sources.ts';
 import { shellText } from '../core/shell-text.ts';
 import { shown } from '../terminal/escape.ts';
 import { newestBuild } from './names.ts';
@@ -36,7 +37,7 @@ export async function build(
   const threadId = await cli.threadNamed(thread ?? '@last', appId);
   cli.remember(`thread ${appId}`, threadId);
   const order = { appId, threadId, body: await bodyOf(cli, appId, options, command) };
-  return options.watch ? watch(cli, order, options) : buildOnce(cli, order, options);
+  return options.watch ? watch(cli, order, options) : buildOnce(cli, order, options, order.body.sourceId);
 }
 
 /** Without a command, that of the app's newest build. */
@@ -52,7 +53,7 @@ async function bodyOf(
   return {
     command: last?.command ?? shellText(words),
     outputDirectory: directory ?? last?.outputDirectory ?? OUTPUT_DIRECTORY,
-    ...(source !== undefined && { sourceId: source }),
+    ...(source !== undefined && { sourceId: await sourceNamed(cli, source, appId) }),
     ...(timeout !== undefined && { timeoutSeconds: Math.ceil(timeout / 1000) }),
   };
 }

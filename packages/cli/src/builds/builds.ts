@@ -7,6 +7,8 @@ import { statusColor } from '../terminal/style.ts';
 import type { Column } from '../terminal/table.ts';
 import { ago, bytes, lasting } from '../terminal/times.ts';
 import { followLog, logParts } from './log.ts';
+import { listOfApp } from './list-of-app.ts';
+import type { Filters } from './list-of-app.ts';
 import { buildNamed } from './names.ts';
 
 const COLUMNS: readonly Column<Build>[] = [
@@ -16,34 +18,15 @@ const COLUMNS: readonly Column<Build>[] = [
   { header: 'THREAD', value: ({ threadId }) => threadId },
   { header: 'CREATED', value: ({ createdAt }) => ago(createdAt) },
 ];
-const APP_COLUMN: Column<Build> = { header: 'APP', value: ({ projectId }) => projectId };
 
-interface BuildFilters {
-  limit: number | undefined;
-  status: Build['status'] | undefined;
-  thread: string | undefined;
-  'all-apps': boolean;
-}
-
-export async function listBuilds(
-  cli: Cli,
-  { limit, status, thread, 'all-apps': allApps }: BuildFilters,
-): Promise<void> {
-  if (thread !== undefined && (allApps || status !== undefined))
-    throw usage('--thread excludes --all-apps and --status.');
-  const appId = allApps ? undefined : await cli.appId();
-  const threadId = appId && thread !== undefined ? await cli.threadNamed(thread, appId) : undefined;
-  await cli.list({
+export const listBuilds = (cli: Cli, filters: Filters<Build['status']>): Promise<void> =>
+  listOfApp(cli, filters, {
     member: 'builds',
-    page: (options) =>
-      appId && threadId
-        ? cli.client.builds.list(appId, threadId, options)
-        : cli.client.builds.listAll({ ...options, appId, status }),
-    columns: allApps ? [...COLUMNS, APP_COLUMN] : COLUMNS,
+    columns: COLUMNS,
     empty: 'There are no builds yet. → headrace build -- COMMAND',
-    limit,
+    ofThread: (appId, threadId, options) => cli.client.builds.list(appId, threadId, options),
+    ofApps: (options) => cli.client.builds.listAll(options),
   });
-}
 
 export async function showBuild(cli: Cli, name: string | undefined): Promise<void> {
   const appId = await cli.appId();
@@ -67,7 +50,7 @@ function textOf({ paint }: Cli, build: Build): string {
   const { id, status, command, outputDirectory, sourceId, threadId, exitCode, error } = build;
   const { startedAt, finishedAt, artifactByteSize, fileCount, artifactSha256 } = build;
   const lines: [name: string, value: string | null][] = [
-    ['Build', id],
+    ['ID', id],
     ['Status', paint(statusColor(status), status)],
     ['Command', oneLine(command)],
     ['Output', oneLine(outputDirectory)],

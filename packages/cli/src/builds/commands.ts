@@ -1,9 +1,9 @@
 import { command } from '../core/command.ts';
 import type { Command } from '../core/command.ts';
-import { LIST_OPTIONS } from '../core/options.ts';
+import { LIST_OPTIONS, THREAD, THREAD_DEFAULT } from '../core/options.ts';
 import type { Option } from '../core/options.ts';
 
-const THREAD: Option = {
+const OF_THREAD: Option = {
   type: 'string',
   short: 't',
   value: 'THREAD',
@@ -12,10 +12,8 @@ const THREAD: Option = {
 };
 const ALL_APPS = { type: 'boolean', help: 'those of all apps that the key can read' } as const;
 const FORCE = { type: 'boolean', help: 'replace files that differ' } as const;
-const BUILD_ARGUMENT = {
-  BUILD: 'its id, the first 8 characters of one, or @last (the default; else the newest)',
-};
-const THREAD_ARGUMENT = { THREAD: 'an id, the first 8 characters of one, ~TITLE, or @last (the default)' };
+const BUILD = 'an id, the first 8 characters of one, ~COMMAND or @last';
+const BUILD_ARGUMENT = { BUILD: `${BUILD}; by default @last, or else the newest` };
 
 export const buildCommands: readonly Command[] = [
   command({
@@ -28,14 +26,15 @@ again. The log goes to stdout, everything else to stderr. The exit code is 1 if 
 Ctrl-C leaves the build alone; pressed again within 2 s, it cancels the build. --watch builds each new source of the
 thread, one at a time, and waits while the thread has other work.`,
     args: ['[THREAD]'],
-    argHelp: THREAD_ARGUMENT,
+    argHelp: { THREAD: THREAD_DEFAULT },
     argCompletes: { THREAD: 'thread' },
     rest: 'COMMAND...',
     options: {
       directory: {
         type: 'string',
+        short: 'd',
         value: 'DIR',
-        help: 'the folder of the build’s output, in the source (dist)',
+        help: 'the folder that the build makes (dist)',
       },
       output: {
         type: 'string',
@@ -45,7 +44,12 @@ thread, one at a time, and waits while the thread has other work.`,
         completes: 'folder',
       },
       force: FORCE,
-      source: { type: 'string', value: 'ID', help: 'build this source, not the thread’s latest' },
+      source: {
+        type: 'string',
+        short: 's',
+        value: 'SOURCE',
+        help: 'build this source, not the thread’s latest',
+      },
       timeout: { type: 'duration', help: 'the longest the command may run (10m, the most)' },
       watch: { type: 'boolean', short: 'w', help: 'build again when the thread has a new source' },
     },
@@ -65,7 +69,7 @@ thread, one at a time, and waits while the thread has other work.`,
     summary: 'List builds, newest first',
     options: {
       ...LIST_OPTIONS,
-      thread: THREAD,
+      thread: OF_THREAD,
       status: {
         type: 'string',
         value: 'STATUS',
@@ -95,7 +99,7 @@ thread, one at a time, and waits while the thread has other work.`,
     group: 'Builds',
     summary: 'Cancel a build, and wait for its end',
     args: ['BUILD'],
-    argHelp: BUILD_ARGUMENT,
+    argHelp: { BUILD },
     examples: ['headrace builds cancel @last'],
     scope: 'app',
     writes: true,
@@ -158,11 +162,11 @@ thread, one at a time, and waits while the thread has other work.`,
     name: 'preview',
     group: 'Builds',
     summary: 'Run the thread’s app as a server, and print its address when it is ready',
-    details: `The server runs in a sandbox with the thread’s latest source, and gets newer ones as they appear. Everybody
-who knows the address sees the preview. It stops by itself after 8 hours. Ctrl-C while it starts leaves it alone; pressed
+    details: `The server runs in a sandbox with the thread’s latest source, and gets newer ones as they appear. Anyone
+who knows the address can open the preview. It stops by itself after 8 hours. Ctrl-C while it starts leaves it alone; pressed
 again within 2 s, it stops the preview. --stop stops the thread’s newest open preview.`,
     args: ['[THREAD]'],
-    argHelp: THREAD_ARGUMENT,
+    argHelp: { THREAD: THREAD_DEFAULT },
     argCompletes: { THREAD: 'thread' },
     rest: 'COMMAND...',
     options: {
@@ -184,7 +188,7 @@ again within 2 s, it stops the preview. --stop stops the thread’s newest open 
     summary: 'List previews, newest first',
     options: {
       ...LIST_OPTIONS,
-      thread: THREAD,
+      thread: OF_THREAD,
       status: {
         type: 'string',
         value: 'STATUS',
@@ -203,7 +207,7 @@ again within 2 s, it stops the preview. --stop stops the thread’s newest open 
     group: 'Builds',
     summary: 'Stop a preview',
     args: ['PREVIEW'],
-    argHelp: { PREVIEW: 'its id, or the first 8 characters of it' },
+    argHelp: { PREVIEW: 'an id, the first 8 characters of one, or ~COMMAND' },
     examples: ['headrace previews stop prv_01jd2s3x'],
     scope: 'app',
     writes: true,
@@ -218,7 +222,7 @@ again within 2 s, it stops the preview. --stop stops the thread’s newest open 
       '$BROWSER names the browser; without it, the one of the system opens. The address is also printed.',
     args: ['[THREAD]'],
     argHelp: {
-      THREAD: 'an id, the first 8 characters of one, ~TITLE, or @last; without one, any thread of the app',
+      THREAD: `${THREAD}; by default any thread of the app`,
     },
     argCompletes: { THREAD: 'thread' },
     examples: ['headrace open', 'headrace open ~Shop'],

@@ -11,6 +11,8 @@ import { oneLine } from '../terminal/escape.ts';
 import { statusColor } from '../terminal/style.ts';
 import type { Column } from '../terminal/table.ts';
 import { ago } from '../terminal/times.ts';
+import { listOfApp } from './list-of-app.ts';
+import type { Filters } from './list-of-app.ts';
 import { previewNamed } from './names.ts';
 
 interface PreviewOptions {
@@ -110,34 +112,15 @@ const COLUMNS: readonly Column<Preview>[] = [
   { header: 'COMMAND', value: ({ command }) => command },
   { header: 'CREATED', value: ({ createdAt }) => ago(createdAt) },
 ];
-const APP_COLUMN: Column<Preview> = { header: 'APP', value: ({ projectId }) => projectId };
 
-interface PreviewFilters {
-  limit: number | undefined;
-  status: Preview['status'] | undefined;
-  thread: string | undefined;
-  'all-apps': boolean;
-}
-
-export async function listPreviews(
-  cli: Cli,
-  { limit, status, thread, 'all-apps': allApps }: PreviewFilters,
-): Promise<void> {
-  if (thread !== undefined && (allApps || status !== undefined))
-    throw usage('--thread excludes --all-apps and --status.');
-  const appId = allApps ? undefined : await cli.appId();
-  const threadId = appId && thread !== undefined ? await cli.threadNamed(thread, appId) : undefined;
-  await cli.list({
+export const listPreviews = (cli: Cli, filters: Filters<Preview['status']>): Promise<void> =>
+  listOfApp(cli, filters, {
     member: 'previews',
-    page: (options) =>
-      appId && threadId
-        ? cli.client.previews.list(appId, threadId, options)
-        : cli.client.previews.listAll({ ...options, appId, status }),
-    columns: allApps ? [...COLUMNS, APP_COLUMN] : COLUMNS,
+    columns: COLUMNS,
     empty: 'There are no previews yet. → headrace preview --port 3000 -- COMMAND',
-    limit,
+    ofThread: (appId, threadId, options) => cli.client.previews.list(appId, threadId, options),
+    ofApps: (options) => cli.client.previews.listAll(options),
   });
-}
 
 /** The newest ready preview of the thread, or of the app. */
 export async function openPreview(cli: Cli, thread: string | undefined): Promise<void> {

@@ -28,6 +28,8 @@ interface Listing<T> {
   columns: readonly Column<T>[];
   /** What an empty list says, with the command that makes one. */
   empty: string;
+  /** What restricts the list: with a value here, an empty one says that nothing matches. */
+  filters?: object;
   limit: number | undefined;
 }
 
@@ -263,7 +265,9 @@ export class Cli {
     return detailsOf(details, { width: this.width, paint: this.paint });
   }
 
-  async list<T>({ member, page, columns, empty, limit = SHOWN_ITEMS }: Listing<T>): Promise<void> {
+  async list<T>({ limit = SHOWN_ITEMS, ...listing }: Listing<T>): Promise<void> {
+    const { member, page, columns, empty, filters = {} } = listing;
+    const isFiltered = Object.values(filters).some((value) => value !== undefined);
     const items: T[] = [];
     let last: Page<T> | undefined;
     while (items.length < limit && (last === undefined || last.hasMore)) {
@@ -278,7 +282,7 @@ export class Cli {
     }
     const { nextCursor = null, hasMore = false } = last ?? {};
     if (this.globals.json) this.show({ [member]: items, nextCursor, hasMore }, () => '');
-    else if (items.length === 0) this.say(empty);
+    else if (items.length === 0) this.say(isFiltered ? `No ${wordsOf(member)} match.` : empty);
     else if (!this.globals.jsonl) this.print(this.table(items, columns));
     if (hasMore && !this.globals.json)
       this.say(this.paintTalk('dim', `There are more: --limit ${limit * 2} shows more.`));
@@ -348,3 +352,6 @@ export class Cli {
 async function* labelled<T, R>(list: AsyncIterable<T>, map: (item: T) => R): AsyncGenerator<R> {
   for await (const item of list) yield map(item);
 }
+
+/** `pull requests` of `pullRequests`. */
+const wordsOf = (member: string): string => member.replace(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`);

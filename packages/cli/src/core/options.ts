@@ -39,7 +39,7 @@ export const GLOBAL_OPTIONS = {
     type: 'string',
     short: 'a',
     value: 'APP',
-    help: 'the app: an id, the first 8 characters of one, or ~NAME',
+    help: 'the app: an id, the first 8 characters of one, ~NAME or @last',
     completes: 'app',
   },
   url: { type: 'string', value: 'URL', help: 'the address of the service' },
@@ -59,6 +59,10 @@ export const GLOBAL_OPTIONS = {
   version: { type: 'boolean', help: 'print the version of headrace' },
 } as const satisfies Options;
 export type Globals = Values<typeof GLOBAL_OPTIONS>;
+
+/** What names a thread; `THREAD_DEFAULT` where it may be left out. */
+export const THREAD = 'an id, the first 8 characters of one, ~TITLE or @last';
+export const THREAD_DEFAULT = `${THREAD}; by default @last`;
 
 /** Of commands that list. */
 export const LIST_OPTIONS = {

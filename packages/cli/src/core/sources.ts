@@ -1,4 +1,4 @@
-/** A version of an app, from what people type: `head`, `thread:THREAD`, and all that `idOf` takes. */
+/** A source of an app, from what people type: `head`, `thread:THREAD`, and all that `idOf` takes. */
 import type { Cli } from './cli.ts';
 import { EXIT } from './exit.ts';
 import { Fault } from './fault.ts';
@@ -12,7 +12,7 @@ export async function sourceNamed(cli: Cli, text: string, appId: string): Promis
   if (text.startsWith(THREAD)) {
     const threadId = await cli.threadNamed(text.slice(THREAD.length), appId);
     const { latestSourceId } = await cli.client.threads.get(appId, threadId, { signal: cli.signal });
-    return latestSourceId ?? noVersion(threadId);
+    return latestSourceId ?? noSource(threadId);
   }
   return idOf(text, {
     what: 'source',
@@ -37,8 +37,8 @@ async function* labelled(cli: Cli, appId: string) {
     yield { id, label: message };
 }
 
-export function noVersion(threadId: string): never {
-  throw new Fault(EXIT.conflict, `The thread ${threadId} has no version yet.`, {
+export function noSource(threadId: string): never {
+  throw new Fault(EXIT.conflict, `The thread ${threadId} has no source yet.`, {
     hint: `headrace thread show ${threadId}`,
   });
 }

@@ -66,7 +66,7 @@ export async function deleteOrganization(cli: Cli, text: string): Promise<void> 
   const id = await idNamed(cli, text, organizationsOf(cli));
   await cli.requireYes(() => `Delete the organization ${oneLine(text)}, with all its apps and threads?`);
   const organization = await cli.write((client) => client.organizations.delete(id, { signal: cli.signal }));
-  cli.show({ organization }, () => `${organization.id} ${oneLine(organization.name)} is deleted.`);
+  cli.show({ organization }, () => `Deleted ${oneLine(organization.name)}.`);
 }
 
 const SESSION_COLUMNS: readonly Column<Session>[] = [
@@ -82,7 +82,7 @@ export const listSessions = (cli: Cli, limit: number | undefined) =>
     member: 'sessions',
     page: (options) => cli.client.sessions.list(options),
     columns: SESSION_COLUMNS,
-    empty: 'You have no open session.',
+    empty: 'You have no open sessions.',
     limit,
   });
 

@@ -29,7 +29,7 @@ export async function showAudit(cli: Cli, options: AuditOptions): Promise<void> 
     member: 'entries',
     page: ({ limit }) => take(found, limit),
     columns: COLUMNS,
-    empty: 'There is no such entry.',
+    empty: 'No entries match.',
     limit: options.limit,
   });
 }

@@ -3,7 +3,7 @@ import { command } from '../core/command.ts';
 import type { Command } from '../core/command.ts';
 import { INPUT_OPTION, LIST_OPTIONS } from '../core/options.ts';
 
-const ACCOUNT = 'a service account: an id, the first 8 characters of one, ~NAME, or @last';
+const ACCOUNT = 'a service account: an id, the first 8 characters of one, ~NAME or @last';
 const ALLOW = {
   type: 'string',
   multiple: true,

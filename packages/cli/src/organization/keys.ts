@@ -88,7 +88,7 @@ export async function listCredentials(cli: Cli, text: string, limit: number | un
     member: 'credentials',
     page: (options) => cli.client.credentials.list(accountId, options),
     columns: CREDENTIAL_COLUMNS,
-    empty: `The account has no key. → headrace keys rotate ${accountId}`,
+    empty: `The account has no keys. → headrace keys rotate ${accountId}`,
     limit,
   });
 }
@@ -200,7 +200,7 @@ export async function deleteAccount(cli: Cli, text: string): Promise<void> {
     return `Delete the service account ${oneLine(name)}, with its keys?`;
   });
   const account = await cli.write((client) => client.accounts.delete(accountId, { signal: cli.signal }));
-  cli.show({ account }, () => `${account.id} ${oneLine(account.name)} is deleted.`);
+  cli.show({ account }, () => `Deleted ${oneLine(account.name)}.`);
 }
 
 /** Undefined without words; null is all apps, which only `--all-apps` says. */

@@ -3,7 +3,7 @@ import { command } from '../core/command.ts';
 import type { Command } from '../core/command.ts';
 import { INPUT_OPTION, LIST_OPTIONS } from '../core/options.ts';
 
-const SERVER = 'an id, the first 8 characters of one, ~NAME, or @last';
+const SERVER = 'an id, the first 8 characters of one, ~NAME or @last';
 const FIELDS = {
   'server-url': { type: 'string', value: 'URL', help: 'where it is: streamable HTTP, called by the service' },
   command: { type: 'string', value: 'COMMAND', help: 'how it starts inside the sandbox' },

@@ -33,7 +33,7 @@ export const listServers = (cli: Cli, limit: number | undefined) =>
     member: 'mcpServers',
     page: (options) => cli.client.mcpServers.list(options),
     columns: COLUMNS,
-    empty: 'Agents have no MCP server yet. → headrace mcp-servers create NAME --server-url URL',
+    empty: 'There are no MCP servers yet. → headrace mcp-servers create NAME --server-url URL',
     limit,
   });
 
@@ -109,7 +109,7 @@ export async function deleteServer(cli: Cli, text: string): Promise<void> {
   const id = await serverNamed(cli, text);
   await cli.requireYes(() => `Delete the MCP server ${oneLine(text)}? Agents lose its tools.`);
   const mcpServer = await cli.write((client) => client.mcpServers.delete(id, { signal: cli.signal }));
-  cli.show({ mcpServer }, () => `${mcpServer.id} ${oneLine(mcpServer.name)} is deleted.`);
+  cli.show({ mcpServer }, () => `Deleted ${oneLine(mcpServer.name)}.`);
 }
 
 async function fieldsOf(cli: Cli, options: ServerOptions) {

@@ -161,7 +161,7 @@ describe('people', () => {
     expect(activeOrganizationId).toBe(organization.id);
     await documentOf(cli, ['organization', 'switch', own.id]);
     const gone = await cli.run(['organization', 'delete', organization.id, '--yes']);
-    expect([gone.exit, gone.stdout]).toEqual([0, `${organization.id} Acme ⌘ is deleted.\n`]);
+    expect([gone.exit, gone.stdout]).toEqual([0, 'Deleted Acme ⌘.\n']);
     expect((await cli.run(['organization', 'delete', organization.id])).exit).toBe(2);
   });
 

@@ -159,7 +159,7 @@ const ownCommands: readonly Command[] = [
     group: 'Organization',
     summary: 'End one of your sessions',
     args: ['SESSION'],
-    argHelp: { SESSION: 'the id of a session, or its first 8 characters' },
+    argHelp: { SESSION: 'an id, or the first 8 characters of one' },
     examples: ['headrace sessions end ses_01jd8x3q5tfz6r7k9m2n4p6s8v'],
     scope: 'service',
     needsSession: true,

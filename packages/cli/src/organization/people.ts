@@ -88,7 +88,7 @@ export const listInvitations = (cli: Cli, limit: number | undefined) =>
     member: 'invitations',
     page: (options) => cli.client.invitations.list(options),
     columns: INVITATION_COLUMNS,
-    empty: 'No invitation is open. → headrace members invite ADDRESS',
+    empty: 'There are no open invitations. → headrace members invite ADDRESS',
     limit,
   });
 

@@ -3,8 +3,8 @@ import { command } from '../core/command.ts';
 import type { Command } from '../core/command.ts';
 import { INPUT_OPTION, LIST_OPTIONS } from '../core/options.ts';
 
-const WEBHOOK = 'an id, the first 8 characters of one, ~ and a part of its URL, or @last';
-const DELIVERY = 'the id of a delivery, or its first 8 characters';
+const WEBHOOK = 'an id, the first 8 characters of one, ~URL or @last';
+const DELIVERY = 'an id, or the first 8 characters of one';
 const TYPE = {
   type: 'string',
   multiple: true,

@@ -135,7 +135,7 @@ export async function deleteWebhook(cli: Cli, text: string): Promise<void> {
     return `Delete the webhook to ${oneLine(url)}, with its deliveries?`;
   });
   const subscription = await cli.write((client) => client.webhooks.delete(id, { signal: cli.signal }));
-  cli.show({ subscription }, () => `${subscription.id} to ${oneLine(subscription.url)} is deleted.`);
+  cli.show({ subscription }, () => `Deleted ${oneLine(subscription.url)}.`);
 }
 
 export async function rotateWebhookSecret(
@@ -204,7 +204,8 @@ export async function listDeliveries(cli: Cli, text: string, filters: DeliveryFi
     member: 'deliveries',
     page: (options) => cli.client.webhooks.deliveries(id, { ...options, ...given }),
     columns: DELIVERY_COLUMNS,
-    empty: 'There is no such delivery.',
+    filters: given,
+    empty: `There are no deliveries yet. → headrace webhooks test ${id}`,
     limit,
   });
 }

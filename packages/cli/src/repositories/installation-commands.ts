@@ -4,7 +4,7 @@ import type { Command } from '../core/command.ts';
 import { LIST_OPTIONS } from '../core/options.ts';
 import type { Options } from '../core/options.ts';
 
-const ARG_HELP = { INSTALLATION: 'an id, the beginning of one, or ~NAME' };
+const ARG_HELP = { INSTALLATION: 'an id, the first 8 characters of one, or ~NAME' };
 const CREDENTIAL = {
   'token-file': {
     type: 'string',

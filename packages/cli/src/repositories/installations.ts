@@ -26,7 +26,7 @@ export const listInstallations = (cli: Cli, limit: number | undefined): Promise<
     member: 'installations',
     page: (options) => cli.client.scm.listInstallations(options),
     columns: COLUMNS,
-    empty: 'There are no installations.',
+    empty: 'There are no installations yet. → headrace installations create NAME',
     limit,
   });
 
@@ -40,18 +40,18 @@ const print = (cli: Cli, installation: Installation): void =>
 
 const textOf = (cli: Cli, installation: Installation): string =>
   cli.details([
-    ['id', installation.id],
-    ['name', installation.name, 'bold'],
-    ['host', installation.provider],
-    ['account', installation.accountLogin ?? undefined],
-    ['api', installation.baseUrl ?? undefined],
-    ['credential', installation.auth],
-    ['managed by', installation.managedBy],
-    ['status', installation.status, statusColor(installation.status)],
-    ['error', installation.error?.message],
-    ['webhook', installation.webhookUrl ?? undefined],
-    ['last delivery', installation.webhookUrl === null ? undefined : ago(installation.webhookReceivedAt)],
-    ['repositories read', ago(installation.syncedAt)],
+    ['ID', installation.id],
+    ['Name', installation.name, 'bold'],
+    ['Host', installation.provider],
+    ['Account', installation.accountLogin ?? undefined],
+    ['API', installation.baseUrl ?? undefined],
+    ['Credential', installation.auth],
+    ['Managed by', installation.managedBy],
+    ['Status', installation.status, statusColor(installation.status)],
+    ['Error', installation.error?.message],
+    ['Webhook', installation.webhookUrl ?? undefined],
+    ['Last delivery', installation.webhookUrl === null ? undefined : ago(installation.webhookReceivedAt)],
+    ['Repositories read', ago(installation.syncedAt)],
   ]);
 
 /** Files that hold the secrets; `-` is stdin, for one of them. */

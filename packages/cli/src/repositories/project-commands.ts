@@ -3,7 +3,7 @@ import { command } from '../core/command.ts';
 import type { Command } from '../core/command.ts';
 import { LIST_OPTIONS } from '../core/options.ts';
 
-const ARG_HELP = { PROJECT: 'an id, the beginning of one, ~NAME or @last' };
+const ARG_HELP = { PROJECT: 'an id, the first 8 characters of one, ~NAME or @last' };
 const FIELDS = {
   branch: { type: 'string', value: 'BRANCH', help: 'the branch that threads start from' },
   metadata: {

@@ -29,6 +29,7 @@ export async function listProjects(cli: Cli, { limit, repo, kind }: Filters): Pr
     member: 'projects',
     page: (options) => cli.client.projects.list({ ...options, kind: kind ?? 'direct', repositoryId }),
     columns: COLUMNS,
+    filters: { repo, kind },
     empty: 'There are no projects yet. → headrace projects create NAME --repo REPOSITORY',
     limit,
   });
@@ -43,14 +44,14 @@ function print(cli: Cli, project: Project): void {
   rememberProject(cli, project.id);
   cli.show({ project }, () =>
     cli.details([
-      ['id', project.id],
-      ['name', project.name, 'bold'],
-      ['repository', project.repoFullName],
-      ['branch', project.defaultBranch],
-      ['commit', project.headCommitSha],
-      ['source', project.headSourceId],
-      ['metadata', Object.entries(project.metadata).map(assigned).join('\n') || undefined],
-      ['created', ago(project.createdAt)],
+      ['ID', project.id],
+      ['Name', project.name, 'bold'],
+      ['Repository', project.repoFullName],
+      ['Branch', project.defaultBranch],
+      ['Commit', project.headCommitSha],
+      ['Source', project.headSourceId],
+      ['Metadata', Object.entries(project.metadata).map(assigned).join('\n') || undefined],
+      ['Created', ago(project.createdAt)],
     ]),
   );
 }

@@ -34,7 +34,7 @@ export async function listPullRequests(
     member: 'pullRequests',
     page: (options) => cli.client.thread(threadId).pullRequests.list(options),
     columns: COLUMNS,
-    empty: `The thread has no pull request. → headrace pr create --thread ${threadId}`,
+    empty: `The thread has no pull requests yet. → headrace pr create --thread ${threadId}`,
     limit,
   });
 }
@@ -53,21 +53,21 @@ function textOf(cli: Cli, pullRequest: PullRequest): string {
   const { number, title, state, draft, headRef, baseRef, repoFullName, url, scmSummary } = pullRequest;
   const standing = standingOf(pullRequest);
   return cli.details([
-    ['number', `#${number}`],
-    ['title', title, 'bold'],
-    ['state', draft ? `${state}, draft` : state, statusColor(state)],
-    ['now', standing.why],
-    ['next', standing.next],
-    ['repository', repoFullName],
-    ['branch', `${headRef} → ${baseRef}`],
-    ['commit', pullRequest.mergeCommitSha ?? pullRequest.headSha],
-    ['checks', checksText(pullRequest)],
-    ['open review threads', scmSummary?.unresolvedCount || undefined],
-    ['review loop', pullRequest.reviewLoop?.enabled ? pullRequest.reviewLoop.status : 'off'],
-    ['address', url],
-    ['id', pullRequest.id],
-    ['thread', pullRequest.threadId],
-    ['text', pullRequest.body || undefined],
+    ['Number', `#${number}`],
+    ['Title', title, 'bold'],
+    ['State', draft ? `${state}, draft` : state, statusColor(state)],
+    ['Now', standing.why],
+    ['Next', standing.next],
+    ['Repository', repoFullName],
+    ['Branch', `${headRef} → ${baseRef}`],
+    ['Commit', pullRequest.mergeCommitSha ?? pullRequest.headSha],
+    ['Checks', checksText(pullRequest)],
+    ['Open review threads', scmSummary?.unresolvedCount || undefined],
+    ['Review loop', pullRequest.reviewLoop?.enabled ? pullRequest.reviewLoop.status : 'off'],
+    ['Address', url],
+    ['ID', pullRequest.id],
+    ['Thread', pullRequest.threadId],
+    ['Text', pullRequest.body || undefined],
   ]);
 }
 

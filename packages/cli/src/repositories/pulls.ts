@@ -30,7 +30,8 @@ export async function listPulls(cli: Cli, repository: string, { limit, state }: 
     member: 'pullRequests',
     page: (options) => cli.client.scm.listPullRequests(id, { ...options, state }),
     columns: COLUMNS,
-    empty: 'The repository has no such pull request.',
+    filters: { state },
+    empty: 'The repository has no pull requests yet. → headrace pulls create REPOSITORY BRANCH TITLE',
     limit,
   });
 }
@@ -53,16 +54,16 @@ const print = (cli: Cli, pullRequest: ScmPullRequest): void =>
     const { number, title, state, draft, headRef, baseRef, headSha, mergeable, author, threadId } =
       pullRequest;
     return cli.details([
-      ['number', `#${number}`],
-      ['title', title, 'bold'],
-      ['state', draft ? `${state}, draft` : state, statusColor(state)],
-      ['branch', `${headRef} → ${baseRef}`],
-      ['commit', headSha],
-      ['mergeable', state === 'open' ? mergeable : undefined],
-      ['merged as', pullRequest.mergeCommitSha ?? undefined],
-      ['author', author],
-      ['thread', threadId ?? undefined],
-      ['text', pullRequest.body || undefined],
+      ['Number', `#${number}`],
+      ['Title', title, 'bold'],
+      ['State', draft ? `${state}, draft` : state, statusColor(state)],
+      ['Branch', `${headRef} → ${baseRef}`],
+      ['Commit', headSha],
+      ['Mergeable', state === 'open' ? mergeable : undefined],
+      ['Merged as', pullRequest.mergeCommitSha ?? undefined],
+      ['Author', author],
+      ['Thread', threadId ?? undefined],
+      ['Text', pullRequest.body || undefined],
     ]);
   });
 

@@ -3,7 +3,7 @@ import { command } from '../core/command.ts';
 import type { Command } from '../core/command.ts';
 import { LIST_OPTIONS } from '../core/options.ts';
 
-const ARG_HELP = { REPOSITORY: 'its full name, an id, the beginning of one, ~PART of the name or @last' };
+const ARG_HELP = { REPOSITORY: 'its full name, an id, the first 8 characters of one, ~NAME or @last' };
 const OF_COMMIT = { ...ARG_HELP, COMMIT: 'a whole commit id, or a branch' };
 
 const repositories: readonly Command[] = [

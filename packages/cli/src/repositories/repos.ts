@@ -29,6 +29,7 @@ export async function listRepositories(cli: Cli, { limit, query, installation }:
     member: 'repositories',
     page: (options) => cli.client.scm.listRepositories({ ...options, query, installationId }),
     columns: COLUMNS,
+    filters: { query, installation },
     empty: 'There are no repositories yet. → headrace repos create NAME',
     limit,
   });
@@ -43,14 +44,14 @@ function print(cli: Cli, repository: Repository): void {
   rememberRepository(cli, repository.id);
   cli.show({ repository }, () =>
     cli.details([
-      ['id', repository.id],
-      ['name', repository.fullName, 'bold'],
-      ['host', repository.provider],
-      ['default branch', repository.defaultBranch],
-      ['merge methods', repository.mergeMethods.join(', ')],
-      ['required checks', repository.requiredChecks.join(', ') || 'none'],
-      ['clone', repository.cloneUrl],
-      ['archived', repository.archived ? 'yes' : undefined],
+      ['ID', repository.id],
+      ['Name', repository.fullName, 'bold'],
+      ['Host', repository.provider],
+      ['Default branch', repository.defaultBranch],
+      ['Merge methods', repository.mergeMethods.join(', ')],
+      ['Required checks', repository.requiredChecks.join(', ') || 'none'],
+      ['Clone', repository.cloneUrl],
+      ['Archived', repository.archived ? 'yes' : undefined],
     ]),
   );
 }
@@ -127,18 +128,18 @@ export async function inspectRepository(cli: Cli, text: string, ref: string | un
 }
 
 const inspected = (inspection: Inspection): Detail[] => [
-  ['ref', inspection.ref],
-  ['commit', inspection.commitSha ?? 'none: the repository is empty'],
-  ['files', String(inspection.fileCount)],
-  ['size', bytes(inspection.byteSize)],
+  ['Ref', inspection.ref],
+  ['Commit', inspection.commitSha ?? 'none: the repository is empty'],
+  ['Files', String(inspection.fileCount)],
+  ['Size', bytes(inspection.byteSize)],
   [
-    'kept aside',
+    'Kept aside',
     inspection.keptAsideCount > 0
       ? `${inspection.keptAsideCount} entries that threads do not see: links, submodules, refused names`
       : undefined,
   ],
-  ['usable', inspection.withinLimits ? 'yes' : 'no: it is over the limits of a project'],
-  ['listing', inspection.truncated ? 'incomplete: the figures are too low' : undefined],
+  ['Usable', inspection.withinLimits ? 'yes' : 'no: it is over the limits of a project'],
+  ['Listing', inspection.truncated ? 'incomplete: the figures are too low' : undefined],
   ['Git LFS', inspection.usesLfs ? 'yes: threads see pointers' : undefined],
-  ['push', inspection.canPush ? 'the service may push' : 'the service may not push'],
+  ['Push', inspection.canPush ? 'the service may push' : 'the service may not push'],
 ];

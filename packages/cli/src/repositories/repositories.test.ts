@@ -92,7 +92,7 @@ describe('repositories', () => {
     const listed = await done(cli, 'repos', 'list', '--query', name);
     expect(listed.stdout).toBe(`${made.repository.id}\t${name}\tlocal\tmain\tjust now\n`);
     const shown = await done(cli, 'repos', 'show', '@last');
-    expect(shown.stdout).toContain(`clone\t${s.base}/git/${name}.git\n`);
+    expect(shown.stdout).toContain(`Clone\t${s.base}/git/${name}.git\n`);
     await done(cli, 'repos', 'update', name, '--required-check', 'tests', '--merge-method', 'squash');
     expect((await json(cli, 'repos', 'show', made.repository.id)).repository).toMatchObject({
       requiredChecks: ['tests'],
@@ -176,7 +176,7 @@ describe('pull requests', () => {
     const ready = await done(cli, 'pr', 'watch', '--timeout', '20s');
     expect(ready.stdout).toMatch(/#1 {2}everything is green: it can be merged\n$/);
     const shown = await done(cli, 'pr', 'update', '#1', '--title', 'Water all plants');
-    expect(shown.stdout).toContain('title\tWater all plants\n');
+    expect(shown.stdout).toContain('Title\tWater all plants\n');
     expect((await done(cli, 'pulls', 'list', name)).stdout).toContain('#1\tWater all plants\topen\t');
     expect(await cli.run(['pr', 'merge'])).toMatchObject({
       exit: 2,
@@ -208,7 +208,7 @@ describe('pull requests', () => {
       ),
     ]);
     await report('success');
-    expect((await done(cli, 'pr', 'merge', '--yes')).stdout).toContain('now\tmerged into main\n');
+    expect((await done(cli, 'pr', 'merge', '--yes')).stdout).toContain('Now\tmerged into main\n');
   });
 
   test('comments are made, answered, resolved and listed', async () => {
@@ -250,9 +250,9 @@ describe('pull requests', () => {
     ]);
     const shown = await done(cli, 'pr', 'loop', 'show');
     expect(shown.stdout).toContain(
-      'review loop\tblocked\nnow\tthe agent is `scripted` and has no script\nnext\t',
+      'Review loop\tblocked\nNow\tthe agent is `scripted` and has no script\nNext\t',
     );
-    expect((await done(cli, 'pr', 'loop', 'off')).stdout).toContain('now\toff: a person switched it off\n');
+    expect((await done(cli, 'pr', 'loop', 'off')).stdout).toContain('Now\toff: a person switched it off\n');
     expect(await cli.run(['pr', 'loop', 'sideways'])).toMatchObject({ exit: 2 });
   });
 
@@ -292,7 +292,7 @@ test('from an empty service to a merged pull request, by the command line alone'
   await done(cli, 'statuses', 'create', name, pullRequest.headRef as string, 'tests', 'success');
   await done(cli, 'pr', 'watch', '--timeout', '30s');
   const merged = await done(cli, 'pr', 'merge', '--method', 'squash', '--yes');
-  expect(merged.stdout).toContain('state\tmerged\nnow\tmerged into main\n');
+  expect(merged.stdout).toContain('State\tmerged\nNow\tmerged into main\n');
   await git(cli, folder, 'pull', '-q', 'origin', 'main');
   expect(readFileSync(join(folder, 'plants.txt'), 'utf8')).toBe('fern, watered\n');
   expect(await git(cli, folder, 'log', '-1', '--format=%s')).toContain('Water the plants');
@@ -368,7 +368,7 @@ describe('refusals', () => {
     const { installations } = await json(cli, 'installations', 'list');
     expect(installations).toMatchObject([{ provider: 'local', managedBy: 'service' }]);
     const shown = await done(cli, 'installations', 'show', installations[0].id as string);
-    expect(shown.stdout).toContain('status\tconnected\n');
+    expect(shown.stdout).toContain('Status\tconnected\n');
     const connect = ['installations', 'create', 'Acme', '--token-file', '-'];
     expect(await cli.run(connect, { stdin: 'github_pat_secret' })).toMatchObject({ exit: 4 });
     const person = testCli();

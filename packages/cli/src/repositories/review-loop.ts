@@ -61,16 +61,16 @@ async function show(cli: Cli, pullRequest: PullRequest): Promise<void> {
   const standing = standingOf(pullRequest);
   cli.print(
     cli.details([
-      ['review loop', loop.status, statusColor(loop.status)],
-      ['now', loop.enabled ? standing.why : loop.disabledBy && DISABLED_BY[loop.disabledBy]],
-      ['next', loop.enabled ? standing.next : undefined],
-      ['merges by itself', loop.autoMerge],
-      ['passes in a row', loop.passCount],
-      ['last pass', lastPass ? passText(lastPass) : undefined],
-      ['commit', loop.headSha],
-      ['error', loop.lastErrorMessage ?? undefined],
-      ['looked', loop.lastObservedAt ? ago(loop.lastObservedAt) : undefined],
-      ['acts at the latest', loop.waitUntil ? ago(loop.waitUntil) : undefined],
+      ['Review loop', loop.status, statusColor(loop.status)],
+      ['Now', loop.enabled ? standing.why : loop.disabledBy && DISABLED_BY[loop.disabledBy]],
+      ['Next', loop.enabled ? standing.next : undefined],
+      ['Merges by itself', loop.autoMerge],
+      ['Passes in a row', loop.passCount],
+      ['Last pass', lastPass ? passText(lastPass) : undefined],
+      ['Commit', loop.headSha],
+      ['Error', loop.lastErrorMessage ?? undefined],
+      ['Looked', loop.lastObservedAt ? ago(loop.lastObservedAt) : undefined],
+      ['Acts at the latest', loop.waitUntil ? ago(loop.waitUntil) : undefined],
     ]),
   );
 }

@@ -2,30 +2,30 @@ import { command } from '../core/command.ts';
 import type { Command } from '../core/command.ts';
 import { LIST_OPTIONS } from '../core/options.ts';
 
-const SOURCE =
-  'a version: an id, the first 8 characters of one, `head`, `thread:THREAD`, `~MESSAGE` or `@last`';
+const SOURCE = 'a source: an id, the first 8 characters of one, head, thread:THREAD, ~MESSAGE or @last';
 const DIR = 'the folder; by default the linked one, else this one';
 
 export const sourceCommands: readonly Command[] = [
   command({
     name: 'push',
     group: 'Source',
-    summary: 'Push a folder as a version of the app',
+    summary: 'Push a folder as a new source of the app',
     details:
-      'Sends what differs from the version that the folder holds since its last push or pull, else from the head. ' +
-      'It leaves out what .gitignore excludes, links, and folders of dependencies.\n\n' +
-      'The first version of an app becomes its head. The head moves by applies later: start a thread from a version.\n\n' +
-      'It prints the id of the version. --json prints the answer of `sources.importSource`: `warnings` names what was ' +
+      'A source is an immutable version of all files. Only what differs from the folder’s last push or pull is sent, or else ' +
+      'from the head. ' +
+      'What .gitignore excludes, links, and folders of dependencies are left out.\n\n' +
+      'The first source of an app becomes its head. Later, applies move the head: start a thread with --source.\n\n' +
+      'It prints the id of the source. --json prints the answer of `sources.importSource`: `warnings` names what was ' +
       'skipped; `sent` is nothing, changes or files. With --dry-run it is {changes, parentSourceId, headSourceId, send, ' +
       'bytesToSend, skipped}.',
     args: ['[DIR]'],
     argHelp: { DIR },
     argCompletes: { DIR: 'folder' },
     options: {
-      message: { type: 'string', short: 'm', value: 'TEXT', help: 'what the version is' },
+      message: { type: 'string', short: 'm', value: 'TEXT', help: 'what the source is' },
       'dry-run': { type: 'boolean', short: 'n', help: 'list what would be sent, and send nothing' },
       watch: { type: 'boolean', short: 'w', help: 'push again when files have changed, until Ctrl-C' },
-      parent: { type: 'string', value: 'SOURCE', help: 'the version that this one follows' },
+      parent: { type: 'string', value: 'SOURCE', help: 'the source that this one follows' },
       'no-head': { type: 'boolean', help: 'do not make it the head of an app that has none' },
     },
     examples: ['headrace push -m "First import"', 'headrace push --watch', 'headrace push web --dry-run'],
@@ -36,11 +36,11 @@ export const sourceCommands: readonly Command[] = [
   command({
     name: 'pull',
     group: 'Source',
-    summary: 'Write a version of the app to a folder',
+    summary: 'Write a source of the app to a folder',
     details:
       'Replaces and deletes only files that have not changed since the last push or pull. If others would be lost, it ' +
-      'writes nothing, names them, and ends with 6.\n\n' +
-      'With --json, `written`, `replaced` (those of them that were there), `deleted` and `unchanged` say what it did.',
+      'writes nothing, names them, and exits with 6.\n\n' +
+      'With --json, `written`, `replaced` (those that existed), `deleted` and `unchanged` count the files.',
     args: ['[SOURCE]', '[DIR]'],
     argHelp: { SOURCE: `${SOURCE}; by default the head`, DIR },
     argCompletes: { DIR: 'folder' },
@@ -53,7 +53,7 @@ export const sourceCommands: readonly Command[] = [
   command({
     name: 'files',
     group: 'Source',
-    summary: 'List the files of a version',
+    summary: 'List the files of a source',
     args: ['[SOURCE]'],
     argHelp: { SOURCE: `${SOURCE}; by default the head` },
     options: {
@@ -69,10 +69,10 @@ export const sourceCommands: readonly Command[] = [
   command({
     name: 'cat',
     group: 'Source',
-    summary: 'Print a file of a version',
+    summary: 'Print a file of a source',
     details: 'Prints the exact bytes to a file or a pipe. A terminal shows text, and refuses anything else.',
     args: ['PATH'],
-    argHelp: { PATH: 'its path in the version' },
+    argHelp: { PATH: 'its path in the source' },
     options: {
       source: { type: 'string', short: 's', value: 'SOURCE', help: `${SOURCE}; by default the head` },
       force: { type: 'boolean', short: 'f', help: 'send a binary file to the terminal' },
@@ -85,12 +85,12 @@ export const sourceCommands: readonly Command[] = [
   command({
     name: 'log',
     group: 'Source',
-    summary: 'List the versions that were the head, newest first',
+    summary: 'List the sources that were the head, newest first',
     details:
       '--json prints the answer of `projects.listHeadHistory`, and with --sources of `sources.listSources`.',
     options: {
       ...LIST_OPTIONS,
-      sources: { type: 'boolean', help: 'list all versions, also those of threads' },
+      sources: { type: 'boolean', help: 'list all sources, also those of threads' },
     },
     examples: ['headrace log', 'headrace log --sources --limit 100'],
     scope: 'app',
@@ -99,21 +99,21 @@ export const sourceCommands: readonly Command[] = [
   command({
     name: 'diff',
     group: 'Source',
-    summary: 'Show what differs between two versions',
+    summary: 'Show what differs between two sources',
     details:
-      'With two versions, from the first to the second; with one, from the head to it; with none, from the head to what ' +
-      'this folder holds since its last push or pull. Words that are no versions are paths: files or folders; after ' +
-      '`--`, all are.\n\n' +
+      'With two sources, from the first to the second; with one, from the head to it; with none, from the head to what ' +
+      'this folder holds since its last push or pull. Words that are not sources are paths of files or folders; after ' +
+      '`--`, all words are.\n\n' +
       'A pipe gets git patches, which `git apply` takes. A terminal gets them in $PAGER, or less.',
     args: ['[WHAT...]'],
-    argHelp: { WHAT: 'versions (ids, `head`, `thread:THREAD`, `@last`), then paths' },
+    argHelp: { WHAT: 'sources (ids, head, thread:THREAD, ~MESSAGE, @last), then paths' },
     rest: 'PATH...',
     options: {
       thread: {
         type: 'string',
         short: 't',
         value: 'THREAD',
-        help: 'from the version that the thread started with to its latest',
+        help: 'from the source that the thread started with to its latest',
         completes: 'thread',
       },
       stat: { type: 'boolean', help: 'count the changed lines of each file' },

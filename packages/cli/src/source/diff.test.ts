@@ -107,7 +107,7 @@ test('a thread is compared with the version that it started from', async () => {
 test('a comparison that names too much, or nothing, is wrong use', async () => {
   const { run } = await linkedFolder({}, service);
   const cases: [string[], string][] = [
-    [[], 'Which versions? This folder was neither pushed nor pulled.'],
+    [[], 'Which sources? This folder was neither pushed nor pulled.'],
     [['head', 'head', 'head'], 'A comparison has two sides'],
     [['head', '--thread', 'x'], '--thread names both sides'],
     [['--stat', '--name-only'], '--stat and --name-only exclude each other.'],

@@ -1,8 +1,8 @@
-/** `headrace diff`: what differs between two versions. */
+/** `headrace diff`: what differs between two sources. */
 import type { Diff, DiffFile } from '@headrace/client';
 import type { Cli } from '../core/cli.ts';
 import { usage } from '../core/fault.ts';
-import { noVersion, sourceNamed } from '../core/sources.ts';
+import { noSource, sourceNamed } from '../core/sources.ts';
 import { diffStat, paintPatch } from '../terminal/diff.ts';
 import { page } from '../terminal/pager.ts';
 import { changeLine } from './changes.ts';
@@ -48,7 +48,7 @@ const isSource = (word: string): boolean =>
 async function sidesOf(cli: Cli, named: readonly string[], thread: string | undefined): Promise<Sides> {
   if (named.length > 2) throw usage(`A comparison has two sides: ${named[2]} is one too many.`);
   if (thread !== undefined && named.length > 0)
-    throw usage('--thread names both sides: give no versions with it.');
+    throw usage('--thread names both sides: give no sources with it.');
   const appId = await cli.appId();
   if (thread !== undefined) return { appId, ...(await sidesOfThread(cli, appId, thread)) };
   const [first, second] = named;
@@ -69,15 +69,15 @@ async function sidesOfThread(
 ): Promise<{ base: string; source: string }> {
   const threadId = await cli.threadNamed(text, appId);
   const { sourceId, latestSourceId } = await cli.client.threads.get(appId, threadId, { signal: cli.signal });
-  return { base: sourceId ?? noVersion(threadId), source: latestSourceId ?? noVersion(threadId) };
+  return { base: sourceId ?? noSource(threadId), source: latestSourceId ?? noSource(threadId) };
 }
 
 function heldVersion(cli: Cli, appId: string): string {
   const held = heldBy(cli, appId, folderOf(cli, undefined));
   if (held) return held.sourceId;
   throw usage(
-    'Which versions? This folder was neither pushed nor pulled.',
-    'headrace diff head thread:THREAD, or headrace push; headrace log --sources lists versions',
+    'Which sources? This folder was neither pushed nor pulled.',
+    'headrace diff head thread:THREAD, or headrace push; headrace log --sources lists sources',
   );
 }
 

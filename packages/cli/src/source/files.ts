@@ -1,4 +1,4 @@
-/** The files of a version: `headrace files` and `headrace cat`. */
+/** The files of a source: `headrace files` and `headrace cat`. */
 import type { SourceFile } from '@headrace/client';
 import type { Cli } from '../core/cli.ts';
 import { usage } from '../core/fault.ts';
@@ -11,7 +11,7 @@ const columns = (isTerminal: boolean): readonly Column<SourceFile>[] => [
   { header: 'MODE', value: ({ executable }) => (executable ? '0755' : '0644') },
   { header: 'PATH', value: ({ path }) => path, whole: true },
 ];
-/** More than a version may have. */
+/** More than a source may have. */
 const ALL = 100_000;
 
 export async function listFiles(

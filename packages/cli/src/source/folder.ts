@@ -1,4 +1,4 @@
-/** The folder that a command works with, and which version of the app it holds. */
+/** The folder that a command works with, and which source of the app it holds. */
 import { createHash } from 'node:crypto';
 import { realpathSync, statSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
@@ -58,7 +58,7 @@ export function hold(cli: Cli, { appId, folder }: { appId: string; folder: strin
     cli.remember(`source ${appId}`, held.sourceId);
   } catch (error) {
     cli.say(
-      `Which version the folder holds could not be noted, so the next pull takes all its files as changed: ${(error as Error).message}`,
+      `Which source the folder holds could not be noted, so the next pull takes all its files as changed: ${(error as Error).message}`,
     );
   }
 }

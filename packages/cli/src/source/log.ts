@@ -1,4 +1,4 @@
-/** `headrace log`: the versions that were the head, or all of them. */
+/** `headrace log`: the sources that were the head, or all of them. */
 import type { HeadRecord, Source } from '@headrace/client';
 import type { Cli } from '../core/cli.ts';
 import { tableOf } from '../terminal/table.ts';
@@ -37,7 +37,7 @@ export async function showLog(
     member: 'sources',
     page: (options) => cli.client.sources.list(appId, options),
     columns: SOURCES,
-    empty: 'The app has no versions yet. → headrace push',
+    empty: 'The app has no sources yet. → headrace push',
     limit,
   });
 }

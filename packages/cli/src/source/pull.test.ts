@@ -44,7 +44,7 @@ test('changed files end it with 6 and are named, unless --force replaces them', 
     6,
     '',
     'headrace: Nothing was written: the folder has its own content at a.txt.\n' +
-      '  → headrace push stores it as a version; --force replaces it\n',
+      '  → headrace push stores it as a source; --force replaces it\n',
   ]);
   expect(textOf(folder, 'a.txt')).toBe('mine');
   expect((await run(['pull', '--force'])).exit).toBe(0);

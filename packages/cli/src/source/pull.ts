@@ -1,4 +1,4 @@
-/** `headrace pull`: a version of the app in a folder. Files that changed since the last push or pull are kept. */
+/** `headrace pull`: a source of the app in a folder. Files that changed since the last push or pull are kept. */
 import { ChangedFilesError, pull } from '@headrace/client/node';
 import type { Installed } from '@headrace/client/node';
 import { statSync } from 'node:fs';
@@ -48,7 +48,7 @@ export async function pullSource(
 
 function isFolder(folder: string): boolean {
   const found = statSync(folder, { throwIfNoEntry: false });
-  if (found && !found.isDirectory()) throw usage(`${folder} is a file: a version is written to a folder.`);
+  if (found && !found.isDirectory()) throw usage(`${folder} is a file: a source is written to a folder.`);
   return found !== undefined;
 }
 
@@ -69,7 +69,7 @@ function changedFault({ paths }: ChangedFilesError): Fault {
   const some = paths.slice(0, NAMED).map(oneLine).join(', ');
   const more = paths.length > NAMED ? ` and ${paths.length - NAMED} more` : '';
   return new Fault(EXIT.conflict, `Nothing was written: the folder has its own content at ${some}${more}.`, {
-    hint: 'headrace push stores it as a version; --force replaces it',
+    hint: 'headrace push stores it as a source; --force replaces it',
     code: 'folder_changed',
   });
 }

@@ -207,7 +207,7 @@ test('a head that has moved is named until it is pulled, and the version before 
   await run(['push']);
   service.moveHead(appId, { 'b.txt': 'b' });
   writeFiles(folder, { 'c.txt': 'c' });
-  expect((await run(['push'])).stderr).toContain('The head has moved, and this version lacks its changes.');
+  expect((await run(['push'])).stderr).toContain('The head has moved, and this source lacks its changes.');
   const pulled = await run(['pull']);
   expect([pulled.stdout, pulled.stderr]).toEqual([
     'A\tb.txt\nD\tc.txt\n',
@@ -224,7 +224,7 @@ test('a state folder that cannot be written ends no push', async () => {
   writeFileSync(join(cli.home, '.local/state/headrace/folders'), 'a file');
   const { exit, stdout, stderr } = await run(['push']);
   expect([exit, stdout]).toEqual([0, expect.stringMatching(/^src_/)]);
-  expect(stderr).toContain('Which version the folder holds could not be noted');
+  expect(stderr).toContain('Which source the folder holds could not be noted');
 });
 
 test('10,000 files are pushed, and no more', async () => {

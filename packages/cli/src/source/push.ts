@@ -1,4 +1,4 @@
-/** `headrace push`: a folder as a version of an app. Only what has changed is sent. */
+/** `headrace push`: a folder as a source of an app. Only what has changed is sent. */
 import { isCode } from '@headrace/client';
 import { plan, push } from '@headrace/client/node';
 import type { Plan, Progress, PushedSource, Skipped } from '@headrace/client/node';
@@ -41,7 +41,7 @@ export async function pushFolder(cli: Cli, dir: string | undefined, options: Pus
   await watchFolder(cli, folder, async () => {
     const { folders } = await pushOnce(cli, place, {
       ...options,
-      // The versions follow each other.
+      // The sources follow each other.
       parent: isFirst ? parent : undefined,
       isSilent: !isFirst,
     });
@@ -84,7 +84,7 @@ async function planned(cli: Cli, { appId, folder }: Place, parent: string | unde
       plan(cli.client, appId, folder, { parentSourceId, signal: cli.signal, onProgress }),
     );
   try {
-    // A service that was restored from a backup may not have the version of the last push.
+    // A service that was restored from a backup may not have the source of the last push.
     const found = await compare(known).catch((error: unknown) => {
       if (parent !== undefined || known === undefined || !isCode(error, 'source_not_found')) throw error;
       return compare(undefined);
@@ -138,7 +138,7 @@ function summaryOf({ changes, files, parent }: Plan, source: PushedSource, ms: n
 }
 
 const movedHead = (before: string | null) =>
-  'The head has moved, and this version lacks its changes. ' +
+  'The head has moved, and this source lacks its changes. ' +
   (before === null ? '' : `\`headrace diff ${before} head\` shows them; `) +
   '`headrace pull` puts the head in its place.';
 

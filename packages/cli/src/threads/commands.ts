@@ -1,17 +1,17 @@
 import { command } from '../core/command.ts';
 import type { Command } from '../core/command.ts';
-import { LIST_OPTIONS } from '../core/options.ts';
-import { FOLLOW, KEYS, MODEL, THREAD, THREADS, WAIT, workCommands } from './work-commands.ts';
+import { LIST_OPTIONS, THREAD, THREAD_DEFAULT } from '../core/options.ts';
+import { FOLLOW, KEYS, MODEL, THREADS, WAIT, workCommands } from './work-commands.ts';
 
 const PROJECT = {
   project: {
     type: 'string',
     value: 'PROJECT',
-    help: 'a project instead of an app: an id, ~NAME or @last',
+    help: 'a project instead of an app: an id, the first 8 characters of one, ~NAME or @last',
   },
 } as const;
 
-const ofThread = { args: ['[THREAD]'], argHelp: { THREAD }, ...THREADS } as const;
+const ofThread = { args: ['[THREAD]'], argHelp: { THREAD: THREAD_DEFAULT }, ...THREADS } as const;
 
 export const threadCommands: readonly Command[] = [
   ...workCommands,
@@ -28,13 +28,16 @@ export const threadCommands: readonly Command[] = [
         choices: ['queued', 'running', 'waiting', 'blocked', 'ready', 'failed', 'archived'],
       },
       query: { type: 'string', value: 'TEXT', help: 'only threads whose title contains this' },
-      all: { type: 'boolean', help: 'the threads of all apps, the latest change first' },
+      'all-apps': {
+        type: 'boolean',
+        help: 'those of all apps that the key can read, the latest change first',
+      },
       ...PROJECT,
     },
     examples: [
       'headrace thread list --status waiting',
       'headrace thread list --project ~Garden',
-      'headrace thread list --all',
+      'headrace thread list --all-apps',
     ],
     scope: 'app',
     answer: 'threads.listThreads',
@@ -50,7 +53,11 @@ export const threadCommands: readonly Command[] = [
     options: {
       title: { type: 'string', value: 'TEXT', help: 'what people call it' },
       ...MODEL,
-      source: { type: 'string', value: 'SOURCE', help: 'the source to start from; default: the head' },
+      source: {
+        type: 'string',
+        value: 'SOURCE',
+        help: 'the source to start from, as `headrace files` takes it; by default the head',
+      },
       'spend-limit': { type: 'number', value: 'USD', help: 'the most that its runs may cost, in US dollars' },
       ...PROJECT,
       branch: { type: 'string', value: 'BRANCH', help: 'with --project: the branch to start from' },
@@ -119,6 +126,7 @@ export const threadCommands: readonly Command[] = [
   command({
     ...ofThread,
     args: ['THREAD'],
+    argHelp: { THREAD },
     name: 'thread rm',
     summary: 'Delete a thread with its messages; its sources stay',
     examples: ['headrace thread rm "~Dark mode"', 'headrace thread rm thr_01k9x3v5e8f7arh2m4t6w8y0zb --yes'],

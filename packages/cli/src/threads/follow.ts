@@ -26,6 +26,8 @@ export interface FollowRequest {
   /** Ends with this run, not when the thread has nothing to do. */
   runId?: string;
   isVerbose: boolean;
+  /** The command applies the change itself. */
+  isApplied?: boolean;
   timeoutMs: number | undefined;
 }
 
@@ -72,7 +74,7 @@ class Following {
     this.#cli = cli;
     this.#place = place;
     this.#request = request;
-    this.#output = outputOf(cli, request.isVerbose);
+    this.#output = outputOf(cli, request);
     this.#release = cli.onInterrupt(() => this.#interrupt());
     if (this.#output.canAnswer) this.#keyboard = new Keyboard(cli.io, (key) => this.#press(key));
   }

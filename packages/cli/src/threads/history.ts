@@ -13,7 +13,7 @@ import { threadPlace } from './place.ts';
 import type { Place } from './place.ts';
 
 export const RUN_COLUMNS: readonly Column<Run>[] = [
-  { header: 'RUN', value: ({ id }) => id, whole: true },
+  { header: 'ID', value: ({ id }) => id, whole: true },
   {
     header: 'STATUS',
     value: ({ status }) => status,
@@ -33,13 +33,13 @@ const MESSAGE_COLUMNS: readonly Column<Message>[] = [
   { header: 'TEXT', value: ({ content }) => content },
 ];
 const CHECKPOINT_COLUMNS: readonly Column<Checkpoint>[] = [
-  { header: 'CHECKPOINT', value: ({ id }) => id, whole: true },
+  { header: 'ID', value: ({ id }) => id, whole: true },
   { header: 'BY', value: ({ kind }) => kind },
   { header: 'SOURCE', value: ({ sourceId }) => sourceId, whole: true },
   { header: 'CREATED', value: ({ createdAt }) => ago(createdAt) },
 ];
 const APPROVAL_COLUMNS: readonly Column<Approval>[] = [
-  { header: 'APPROVAL', value: ({ id }) => id, whole: true },
+  { header: 'ID', value: ({ id }) => id, whole: true },
   {
     header: 'STATUS',
     value: ({ status }) => status,
@@ -64,7 +64,7 @@ export async function listRuns(cli: Cli, text: string | undefined, { limit }: Li
     member: 'runs',
     page: (options) => of(cli.client).runs.list(options),
     columns: RUN_COLUMNS,
-    empty: 'The thread has no run yet. → headrace send THREAD "What is to be done"',
+    empty: 'The thread has no runs yet. → headrace send THREAD "What is to be done"',
     limit,
   });
 }
@@ -79,7 +79,7 @@ export async function listMessages(
     member: 'messages',
     page: (options) => of(cli.client).messages.list({ ...options, order }),
     columns: MESSAGE_COLUMNS,
-    empty: 'The thread has no message yet. → headrace send THREAD "What is to be done"',
+    empty: 'The thread has no messages yet. → headrace send THREAD "What is to be done"',
     limit,
   });
 }
@@ -90,7 +90,7 @@ export async function listCheckpoints(cli: Cli, text: string | undefined, { limi
     member: 'checkpoints',
     page: (options) => of(cli.client).checkpoints.list(options),
     columns: CHECKPOINT_COLUMNS,
-    empty: 'The thread has no checkpoint yet: each run and edit that changes a file makes one.',
+    empty: 'The thread has no checkpoints yet: each run and edit that changes a file makes one.',
     limit,
   });
 }

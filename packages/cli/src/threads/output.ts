@@ -16,9 +16,14 @@ export interface Output {
   readonly question: Approval | undefined;
 }
 
-export function outputOf(cli: Cli, isVerbose: boolean): Output {
-  if (cli.isTerminal && cli.io.env.TERM !== 'dumb') return new TerminalOutput(cli, isVerbose);
-  return new PlainOutput(cli, isVerbose);
+interface Look {
+  isVerbose: boolean;
+  isApplied?: boolean;
+}
+
+export function outputOf(cli: Cli, look: Look): Output {
+  if (cli.isTerminal && cli.io.env.TERM !== 'dumb') return new TerminalOutput(cli, look);
+  return new PlainOutput(cli, look);
 }
 
 /** Redraws at most so often, however fast a reply grows. */
@@ -38,11 +43,11 @@ class TerminalOutput implements Output {
   #timer: NodeJS.Timeout | undefined;
   #isClosed = false;
 
-  constructor(cli: Cli, isVerbose: boolean) {
+  constructor(cli: Cli, look: Look) {
     this.#cli = cli;
     this.canAnswer = cli.canAsk;
     this.#screen = new Screen(cli.io.stdout);
-    this.#transcript = new Transcript({ paint: cli.paint, isVerbose });
+    this.#transcript = new Transcript({ paint: cli.paint, ...look });
     this.#tick = setInterval(this.#redraw, TICK_MS);
     cli.io.stdout.on('resize', this.#redraw);
   }
@@ -85,11 +90,11 @@ class PlainOutput implements Output {
   readonly canAnswer = false;
   readonly question = undefined;
   readonly #cli: Cli;
-  readonly #isVerbose: boolean;
+  readonly #look: Look;
 
-  constructor(cli: Cli, isVerbose: boolean) {
+  constructor(cli: Cli, look: Look) {
     this.#cli = cli;
-    this.#isVerbose = isVerbose;
+    this.#look = look;
   }
 
   take(item: FollowItem): void {
@@ -97,10 +102,10 @@ class PlainOutput implements Output {
     if (cli.globals.jsonl) return cli.printLine(item);
     if (item.kind === 'message' && !cli.isJson) this.#message(item.message);
     else if (item.kind === 'approval' && item.approval.status === 'pending') this.#question(item.approval);
-    else if (item.kind === 'tool' && this.#isVerbose && item.tool.finishedAt !== null)
+    else if (item.kind === 'tool' && this.#look.isVerbose && item.tool.finishedAt !== null)
       cli.say(oneLine(`${item.tool.status}: ${item.tool.name} ${item.tool.title ?? ''}`));
     else if (item.kind === 'run' && isEnded(item.run) && !cli.isJson)
-      cli.say(runEnd(item.run, cli.paintTalk).join('\n'));
+      cli.say(runEnd(item.run, cli.paintTalk, this.#look.isApplied).join('\n'));
   }
 
   notice(_: string, text: string | undefined): void {

@@ -20,6 +20,8 @@ interface Look {
   paint: Paint;
   /** Shows the output of tools whole. */
   isVerbose: boolean;
+  /** The command applies the change itself. */
+  isApplied?: boolean;
 }
 export interface LiveState {
   columns: number;
@@ -38,6 +40,7 @@ const QUESTION_LINES = 60;
 export class Transcript {
   readonly #paint: Paint;
   readonly #isVerbose: boolean;
+  readonly #isApplied: boolean;
   /** Of the runs that work, by id. */
   readonly #tools = new Map<string, Tool>();
   readonly #questions = new Map<string, Approval>();
@@ -45,9 +48,10 @@ export class Transcript {
   #run: Run | undefined;
   #thread: Thread | undefined;
 
-  constructor({ paint, isVerbose }: Look) {
+  constructor({ paint, isVerbose, isApplied = false }: Look) {
     this.#paint = paint;
     this.#isVerbose = isVerbose;
+    this.#isApplied = isApplied;
   }
 
   /** The oldest that waits for an answer. */
@@ -167,7 +171,7 @@ export class Transcript {
     for (const [id, { runId }] of this.#tools) if (runId === run.id) this.#tools.delete(id);
     for (const [id, { runId }] of this.#questions) if (runId === run.id) this.#questions.delete(id);
     if (this.#draft?.runId === run.id) this.#draft = undefined;
-    return [...runEnd(run, this.#paint), ''];
+    return [...runEnd(run, this.#paint, this.#isApplied), ''];
   }
 
   #stateLines(nowMs: number, columns: number): string[] {

@@ -25,7 +25,8 @@ const NEXT: Readonly<Partial<Record<NonNullable<Run['error']>['code'], string>>>
   workspace_unavailable: 'headrace retry',
 };
 
-export function runEnd(run: Run, paint: Paint): string[] {
+/** `isApplied`: the command applies the change itself. */
+export function runEnd(run: Run, paint: Paint, isApplied = false): string[] {
   const took = `${lasting(run.activeDurationMs)}, ${usd(run.usage.costMicros)}`;
   const warnings = run.warnings.map(({ path, reason }) =>
     paint('yellow', `! ${oneLine(path)}: ${oneLine(reason)}`),
@@ -36,7 +37,7 @@ export function runEnd(run: Run, paint: Paint): string[] {
     return [
       ...warnings,
       `${paint('green', '✓')} The run completed: ${result}  ${paint('dim', took)}`,
-      ...(source === null ? [] : [paint('dim', `→ ${afterChange(run.threadId)}`)]),
+      ...(source === null || isApplied ? [] : [paint('dim', `→ ${afterChange(run.threadId)}`)]),
     ];
   }
   if (run.status === 'cancelled')

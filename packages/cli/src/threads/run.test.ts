@@ -30,6 +30,16 @@ test('the work is done, applied and built by one command', async () => {
   expect([apply.draftSourceId, build.sourceId]).toEqual([done.resultSourceId, apply.resultSourceId]);
 });
 
+test('advice to apply is given only where the command does not apply itself, whose apply is the last one then', async () => {
+  const { run } = await newShop();
+  expect((await run('run', CHANGE)).stderr).toMatch(/→ headrace diff .* headrace apply /);
+  expect((await run('run', CHANGE.replace('hello', 'bye'), '--apply')).stderr).not.toContain('→');
+  expect(await run('applies', 'show', '@last')).toMatchObject({
+    exit: 0,
+    stdout: expect.stringContaining('applied'),
+  });
+});
+
 test('the exit code and the last message say which step failed', async () => {
   const { run, service, appId } = await newShop();
   const agent = await run('run', sh('exit 3'), '--apply', '--build', 'make', '--json');

@@ -1,11 +1,13 @@
 /** `headrace run`: a new thread, its run, the apply and the build. Each step has a key: a killed command continues. */
 import type { Apply, Build, Run, Thread } from '@headrace/client';
+import { appliesOf } from '../applies/list.ts';
 import { waitForApply } from '../applies/wait.ts';
 import { followBuild, startBuild } from '../builds/wait.ts';
 import type { Cli } from '../core/cli.ts';
 import { EXIT } from '../core/exit.ts';
 import type { Exit } from '../core/exit.ts';
 import { interrupted } from '../core/fault.ts';
+import { rememberLast } from '../core/ids.ts';
 import { oneLine, shown } from '../terminal/escape.ts';
 import { followThread } from './follow.ts';
 import { placeOf, rememberThread } from './place.ts';
@@ -92,6 +94,7 @@ async function agentWork(
     from: made.message!.sequence,
     runId: made.run!.id,
     isVerbose: verbose,
+    isApplied: options.apply,
     timeoutMs: timeout,
   });
   // Its key stays, so the same command goes on with this thread.
@@ -114,6 +117,7 @@ async function applyWork(
       { signal: cli.signal },
     ),
   );
+  rememberLast(cli, appliesOf(cli, appId), queued.id);
   const apply = await waitForApply(cli, queued);
   if (apply.status === 'applied')
     cli.say(`${cli.paintTalk('green', '✓')} Applied: ${apply.resultSourceId} is the head`);

@@ -5,6 +5,7 @@ import { EXIT } from '../core/exit.ts';
 import type { Exit } from '../core/exit.ts';
 import { usage } from '../core/fault.ts';
 import { projectNamed } from '../core/ids.ts';
+import { sourceNamed } from '../core/sources.ts';
 import { oneLine } from '../terminal/escape.ts';
 import { microsOf } from '../terminal/money.ts';
 import { followThread } from './follow.ts';
@@ -62,13 +63,15 @@ interface NewOptions extends FollowOptions {
 }
 
 export async function newThread(cli: Cli, text: string | undefined, options: NewOptions): Promise<Exit> {
-  const { title, model: modelId, source: sourceId, 'spend-limit': limit, project } = options;
+  const { title, model: modelId, source, 'spend-limit': limit, project } = options;
   const { branch: baseBranch, issue: trackerIssueUrl, task: taskId } = options;
   const direct = { baseBranch, trackerIssueUrl, taskId };
   if (project === undefined && Object.values(direct).some((value) => value !== undefined))
     throw usage('--branch, --issue and --task are for threads of a project: give --project.');
   const appId = project === undefined ? await cli.appId() : undefined;
   const projectId = project === undefined ? undefined : await projectNamed(cli, project);
+  const sourceId =
+    source === undefined || appId === undefined ? source : await sourceNamed(cli, source, appId);
   const content = text === undefined ? undefined : await messageText(cli, text);
   const body = {
     ...(title !== undefined && { title }),

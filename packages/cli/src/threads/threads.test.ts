@@ -23,7 +23,7 @@ test('a thread is made without a message, listed, changed, archived, and deleted
   expect(changed.json().thread).toMatchObject({ title: null, spendLimitMicros: null });
   const refused = await run('thread', 'rm', '@last');
   expect([refused.exit, refused.stderr]).toEqual([2, expect.stringContaining('give --yes')]);
-  expect((await run('thread', 'rm', '@last', '--yes')).stdout).toBe(`Deleted ${id}\n`);
+  expect((await run('thread', 'rm', '@last', '--yes')).stdout).toBe(`Deleted ${id}.\n`);
   expect((await run('thread', 'show', id)).exit).toBe(5);
 });
 
@@ -32,9 +32,24 @@ test('a thread is shown with its sources, what it has cost, and its last runs', 
   await run('thread', 'new', sh('echo hi'), '--follow');
   const { exit, stdout, stderr } = await run('thread', 'show');
   expect([exit, stderr]).toEqual([0, expect.stringMatching(/^Thread thr_\w+\n$/)]);
-  expect(stdout).toMatch(/^id\tthr_\w+\ntitle\t-\nstatus\tready\n/);
-  expect(stdout).toContain('spent\t$0.00\n');
+  expect(stdout).toMatch(/^ID\tthr_\w+\nTitle\t-\nStatus\tready\n/);
+  expect(stdout).toContain('Spent\t$0.00\n');
   expect(stdout).toMatch(/\nrun_\w+\tcompleted\tmessage\tscripted\t/);
+});
+
+test('an empty list names the command that fills it, or says that nothing matches', async () => {
+  const { run } = await newShop();
+  expect((await run('thread', 'list')).stderr).toBe(
+    'There are no threads yet. → headrace thread new "What is to be done"\n',
+  );
+  expect((await run('thread', 'list', '--status', 'failed')).stderr).toBe('No threads match.\n');
+});
+
+test('a thread starts from a source that is named as everywhere', async () => {
+  const { run, client, appId } = await newShop();
+  const { headSourceId } = await client.apps.get(appId);
+  const started = await run('thread', 'new', '--source', 'head', '--json');
+  expect(started.json().thread.sourceId).toBe(headSourceId);
 });
 
 test('a wrong amount, filter or change is refused before anything is sent', async () => {
@@ -64,7 +79,7 @@ describe('without a named thread', () => {
     expect(await run('runs')).toMatchObject({
       exit: 0,
       stdout: '',
-      stderr: expect.stringContaining(`Thread ${thread.id}\nThe thread has no run yet.`),
+      stderr: expect.stringContaining(`Thread ${thread.id}\nThe thread has no runs yet.`),
     });
   });
 

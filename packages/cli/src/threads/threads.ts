@@ -32,15 +32,18 @@ interface Filters {
   limit: number | undefined;
   status: Thread['status'] | undefined;
   query: string | undefined;
-  all: boolean;
+  'all-apps': boolean;
   project: string | undefined;
 }
 
-export async function listThreads(cli: Cli, { limit, status, query, all, project }: Filters): Promise<void> {
-  if (all && project !== undefined) throw usage('--all and --project exclude each other.');
+export async function listThreads(
+  cli: Cli,
+  { limit, status, query, project, 'all-apps': allApps }: Filters,
+): Promise<void> {
+  if (allApps && project !== undefined) throw usage('--all-apps and --project exclude each other.');
   const { threads } = cli.client;
   const projectId = project === undefined ? undefined : await projectNamed(cli, project);
-  const appId = all || projectId !== undefined ? undefined : await cli.appId();
+  const appId = allApps || projectId !== undefined ? undefined : await cli.appId();
   await cli.list({
     member: 'threads',
     page: (options) => {
@@ -49,7 +52,8 @@ export async function listThreads(cli: Cli, { limit, status, query, all, project
       return threads.listAll({ ...options, status, query, sort: 'activity' });
     },
     columns: COLUMNS,
-    empty: 'There are no such threads. → headrace thread new "What is to be done"',
+    filters: { status, query },
+    empty: 'There are no threads yet. → headrace thread new "What is to be done"',
     limit,
   });
 }
@@ -73,19 +77,19 @@ function detailsOf(cli: Cli, thread: Thread, runs: readonly Run[]): string {
   const { waitingOn, blockedOn, spendLimitMicros: limit } = thread;
   const spent = runs.reduce((sum, { usage: { costMicros } }) => sum + costMicros, 0);
   return cli.details([
-    ['id', thread.id],
-    ['title', thread.title],
-    ['status', thread.status, statusColor(thread.status)],
-    ['error', thread.initializationErrorMessage ?? undefined, 'red'],
-    ['waits for', waitingOn.length > 0 ? waitingOn.join(', ') : undefined, 'yellow'],
-    ['blocked by', blockedOn.length > 0 ? blockedOn.join(', ') : undefined, 'yellow'],
-    ['model', thread.modelId],
-    ['started from', thread.sourceId],
-    ['latest source', thread.latestSourceId],
-    ['spent', usd(spent) + (limit === null ? '' : ` of ${usd(limit)}`)],
-    ['created', ago(thread.createdAt)],
-    ['changed', ago(thread.updatedAt)],
-    ['archived', thread.archivedAt === null ? undefined : ago(thread.archivedAt)],
+    ['ID', thread.id],
+    ['Title', thread.title],
+    ['Status', thread.status, statusColor(thread.status)],
+    ['Error', thread.initializationErrorMessage ?? undefined, 'red'],
+    ['Waits for', waitingOn.length > 0 ? waitingOn.join(', ') : undefined, 'yellow'],
+    ['Blocked by', blockedOn.length > 0 ? blockedOn.join(', ') : undefined, 'yellow'],
+    ['Model', thread.modelId],
+    ['Started from', thread.sourceId],
+    ['Latest source', thread.latestSourceId],
+    ['Spent', usd(spent) + (limit === null ? '' : ` of ${usd(limit)}`)],
+    ['Created', ago(thread.createdAt)],
+    ['Changed', ago(thread.updatedAt)],
+    ['Archived', thread.archivedAt === null ? undefined : ago(thread.archivedAt)],
   ]);
 }
 
@@ -123,7 +127,7 @@ export async function removeThread(cli: Cli, text: string | undefined): Promise<
     return `Delete the thread ${id} ${oneLine(title ?? '')}, with its messages? Its sources stay.`;
   });
   const thread = await cli.write((client) => place.of(client).delete({ signal: cli.signal }));
-  cli.show({ thread }, () => `Deleted ${thread.id}`);
+  cli.show({ thread }, () => `Deleted ${thread.id}.`);
 }
 
 export async function exportThread(

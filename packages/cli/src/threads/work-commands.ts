@@ -1,8 +1,8 @@
 /** Commands that start, follow and stop work in a thread. */
 import { command } from '../core/command.ts';
 import type { Command } from '../core/command.ts';
+import { THREAD_DEFAULT } from '../core/options.ts';
 
-export const THREAD = 'a thread: its id, the first 8 characters of it, ~TITLE, or @last (the default)';
 export const THREADS = {
   argCompletes: { THREAD: 'thread' },
   group: 'Threads',
@@ -10,7 +10,7 @@ export const THREADS = {
 } as const;
 
 const FOLLOWING = {
-  verbose: { type: 'boolean', short: 'v', help: 'show the output of tools whole' },
+  verbose: { type: 'boolean', short: 'v', help: 'show the whole output of tools' },
   timeout: { type: 'duration', help: 'how long to follow; the work goes on' },
 } as const;
 export const FOLLOW = {
@@ -23,7 +23,11 @@ export const WAIT = {
   timeout: { type: 'duration', help: 'how long to wait (15m)' },
 } as const;
 export const MODEL = {
-  model: { type: 'string', value: 'MODEL', help: 'for example anthropic/MODEL, or scripted' },
+  model: {
+    type: 'string',
+    value: 'MODEL',
+    help: 'the model, of `headrace models`; by default that of the settings',
+  },
 } as const;
 
 export const KEYS =
@@ -46,7 +50,7 @@ export const workCommands: readonly Command[] = [
       apply: { type: 'boolean', help: 'merge the change into the head' },
       manual: { type: 'boolean', help: 'leave conflicts to a person, not to an agent' },
       build: { type: 'string', value: 'COMMAND', help: 'run this in the result, and keep its output' },
-      directory: { type: 'string', short: 'd', value: 'FOLDER', help: 'what the build makes (dist)' },
+      directory: { type: 'string', short: 'd', value: 'DIR', help: 'the folder that the build makes (dist)' },
       title: { type: 'string', value: 'TEXT', help: 'what people call the thread' },
       ...MODEL,
       ...FOLLOWING,
@@ -61,7 +65,10 @@ export const workCommands: readonly Command[] = [
     summary: 'Send a message to a thread, and follow the reply',
     details: KEYS,
     args: ['[THREAD]', '[MESSAGE]'],
-    argHelp: { THREAD, MESSAGE: 'what the agent is to do; - reads it from stdin; default: the editor' },
+    argHelp: {
+      THREAD: THREAD_DEFAULT,
+      MESSAGE: 'what the agent is to do; - reads it from stdin; by default from the editor',
+    },
     options: {
       ...FOLLOW,
       ...MODEL,
@@ -89,12 +96,12 @@ export const workCommands: readonly Command[] = [
     summary: 'Follow a thread until it has nothing to do',
     details: `${KEYS} --json prints {ok, thread, messages, runs} at the end.`,
     args: ['[THREAD]'],
-    argHelp: { THREAD },
+    argHelp: { THREAD: THREAD_DEFAULT },
     options: {
       from: {
         type: 'string',
         value: 'NUMBER',
-        help: 'only messages after the one with this number, or `now`; default: all',
+        help: 'only messages after the one with this number, or now; by default all',
       },
       ...FOLLOWING,
     },
@@ -106,7 +113,7 @@ export const workCommands: readonly Command[] = [
     name: 'stop',
     summary: 'Stop the run of a thread',
     args: ['[THREAD]'],
-    argHelp: { THREAD },
+    argHelp: { THREAD: THREAD_DEFAULT },
     options: WAIT,
     examples: ['headrace stop', 'headrace stop thr_01k9x3v5e8f7arh2m4t6w8y0zb'],
     writes: true,
@@ -118,7 +125,7 @@ export const workCommands: readonly Command[] = [
     name: 'retry',
     summary: 'Repeat the last message of a thread',
     args: ['[THREAD]'],
-    argHelp: { THREAD },
+    argHelp: { THREAD: THREAD_DEFAULT },
     options: FOLLOW,
     examples: ['headrace retry', 'headrace retry thr_01k9x3v5e8f7arh2m4t6w8y0zb'],
     writes: true,
@@ -133,7 +140,7 @@ export const workCommands: readonly Command[] = [
       'Prints the output as it comes, gives the command what is on stdin, and ends with its exit code. One word after `--` ' +
       'is a line for the shell.',
     args: ['[THREAD]'],
-    argHelp: { THREAD },
+    argHelp: { THREAD: THREAD_DEFAULT },
     rest: 'COMMAND...',
     options: {
       timeout: { type: 'duration', help: 'when to end the command (60s, at most 10m)' },
@@ -154,11 +161,16 @@ export const workCommands: readonly Command[] = [
     summary: 'Edit a file of a thread in your editor',
     details: 'If the thread changes meanwhile, the exit code is 6, and your text is kept in a file.',
     args: ['[THREAD]', 'PATH'],
-    argHelp: { THREAD, PATH: 'the path of the file in the source; a new one is made' },
+    argHelp: { THREAD: THREAD_DEFAULT, PATH: 'the path of the file in the source; a new file is created' },
     options: {
-      file: { type: 'string', value: 'FILE', help: 'take this content; - reads stdin', completes: 'file' },
+      file: {
+        type: 'string',
+        value: 'FILE',
+        help: 'take the content from this file, or from - for stdin',
+        completes: 'file',
+      },
       delete: { type: 'boolean', help: 'delete the file' },
-      message: { type: 'string', short: 'm', value: 'TEXT', help: 'what the edit is about' },
+      message: { type: 'string', short: 'm', value: 'TEXT', help: 'a description of the edit' },
     },
     examples: [
       'headrace edit index.html',
