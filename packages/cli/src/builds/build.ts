@@ -37,7 +37,7 @@ export async function build(
   const threadId = await cli.threadNamed(thread ?? '@last', appId);
   cli.remember(`thread ${appId}`, threadId);
   const order = { appId, threadId, body: await bodyOf(cli, appId, options, command) };
-  return options.watch ? watch(cli, order, options) : buildOnce(cli, order, options, order.body.sourceId);
+  return options.watch ? watch(cli, order, options) : buildOnce(cli, order, options);
 }
 
 /** Without a command, that of the app's newest build. */
