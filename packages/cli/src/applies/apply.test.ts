@@ -1,7 +1,9 @@
-import { chmodSync, readFileSync, writeFileSync } from 'node:fs';
+import { execFileSync } from 'node:child_process';
+import { chmodSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Apply } from '@headrace/client';
 import { createTestService } from '@headrace/client/testing';
+import stringWidth from 'fast-string-width';
 import { describe, expect, test } from 'vitest';
 import { testCli } from '../cli.fixture.ts';
 import type { TestCli } from '../cli.fixture.ts';
@@ -126,10 +128,10 @@ describe('conflicts without a terminal', () => {
     const { apply, cli, threadId, appId, head } = await shop();
     const ran = await apply(['--resolve', 'a=draft']);
     expect([ran.exit, ran.stdout]).toEqual([6, 'content\tb\ncontent\tc\n']);
-    const line = `headrace apply ${threadId} --resolve a=draft --resolve b=head --resolve c=head --yes`;
+    const line = `headrace apply ${threadId} --app ${appId} --resolve a=draft --resolve b=head --resolve c=head --yes`;
     expect(ran.stderr).toContain(`→ ${line}\n`);
     expect((await apply(['--json'])).json()).toMatchObject({ ok: true, preview: { status: 'conflicted' } });
-    const made = await cli.run([...line.split(' ').slice(1), '--app', appId]);
+    const made = await cli.run(line.split(' ').slice(1));
     expect(made.exit).toBe(0);
     expect([await head('a'), await head('b')]).toEqual(['draft\n', 'head\n']);
   });
@@ -346,6 +348,102 @@ esac`,
     expect(sent('/apply')[0]).not.toHaveProperty('resolutions');
     expect(sent('/edits').at(-1)).toMatchObject({ changes: [{ path: 'a', content: 'head\n' }] });
   });
+});
+
+describe('decisions that are kept', () => {
+  const decideOne = [
+    ['Conflict 1 of 3', 'h'],
+    ['Conflict 2 of 3', 'q'],
+  ] as const;
+
+  test('where the home cannot be written, the command says that they are not', async () => {
+    const { apply, cli } = await shop();
+    writeFileSync(join(cli.home, 'file'), '');
+    const env = { XDG_STATE_HOME: join(cli.home, 'file') };
+    const left = await apply([], { env, terminal: { answers: decideOne } });
+    expect([left.exit, left.stderr]).toEqual([
+      6,
+      expect.stringMatching(/Nothing is applied\. The decisions are not kept: E(NOTDIR|EXIST)/),
+    ]);
+    const { home } = cli;
+    const none = await apply([], { env: { HOME: home }, terminal: { answers: [['Conflict 1 of 3', 'q']] } });
+    expect(none.stderr).toMatch(/Nothing is applied\.\n$/);
+  });
+
+  test.each([
+    ['not JSON', () => '{'],
+    ['an own text without contents', (text: string) => text.replace('"take": "head"', '"own": {}')],
+  ])('%s count for nothing', async (_, damage) => {
+    const { apply, cli } = await shop();
+    await apply([], { terminal: { answers: decideOne } });
+    const folder = join(cli.home, '.local/state/headrace/decisions');
+    const [name] = readdirSync(folder);
+    writeFileSync(join(folder, name!), damage(readFileSync(join(folder, name!), 'utf8')));
+    const again = await apply([], { terminal: { answers: [['Conflict 1 of 3', 'q']] } });
+    expect(again.exit).toBe(6);
+    expect(again.stderr).not.toContain('Use the');
+  });
+});
+
+test('v shows the whole file on the terminal', async () => {
+  const { apply } = await shop({ a: 'base\n' }, { a: 'head\n' }, { a: 'draft\n' });
+  const ran = await apply([], {
+    env: { PAGER: 'cat' },
+    terminal: {
+      answers: [
+        ['Conflict 1 of 1', 'v'],
+        ['>>>>>>> draft', 'q'],
+      ],
+    },
+  });
+  expect([ran.exit, ran.stdout]).toEqual([6, '']);
+  expect(ran.stderr).toContain('<<<<<<< head\nhead\n=======\ndraft\n>>>>>>> draft\n');
+});
+
+test('a line of 10 MB and a hostile name stay within the screen, and the line for the shell names the file', async () => {
+  const long = '\u001b]0;owned\u0007'.repeat(800_000);
+  const name = "it's\u202etxt.exe";
+  const { apply, cli, head } = await shop(
+    { [name]: 'base\n' },
+    { [name]: `${long}h\n` },
+    { [name]: `${long}d\n` },
+  );
+  for (const columns of [80, 40]) {
+    const ran = await apply([], { terminal: { columns, answers: [['Conflict 1 of 1', 'q']] } });
+    const lines = ran.stderr.split('\n');
+    const shown = lines.slice(
+      lines.findIndex((line) => line.startsWith('Conflict 1 of 1')),
+      -2,
+    );
+    expect(ran.exit).toBe(6);
+    expect(shown.filter((line) => stringWidth(line) > columns)).toEqual([]);
+    expect(ran.stderr.length).toBeLessThan(4_000);
+    // oxlint-disable-next-line no-control-regex -- none of them may be there
+    expect(ran.stderr).not.toMatch(/[\u0000-\u0009\u000b-\u001f\u202e]/);
+    expect(ran.stderr).toContain("it's<202E>txt.exe");
+  }
+  const refused = await apply();
+  const line = /→ (headrace apply .* --yes)\n/.exec(refused.stderr)![1]!;
+  const words = execFileSync('bash', ['-c', `printf '%s\\0' ${line}`], { encoding: 'utf8' });
+  expect((await cli.run(words.split('\0').slice(1, -1))).exit).toBe(0);
+  expect((await head(name))?.endsWith('h\n')).toBe(true);
+});
+
+test('a command that is run again after its edit goes on, though the file is in conflict no more', async () => {
+  const { apply, cli, sent, head } = await shop();
+  writeFileSync(join(cli.cwd, 'mine'), 'head\n');
+  const argv = ['--agent', '--resolve', 'a=head', '--resolve', 'b=mine', '--yes', '--json'];
+  expect((await apply(argv)).json().apply.conflicts).toEqual(['c']);
+  const again = await apply(argv);
+  expect([again.exit, again.json().apply.conflicts]).toEqual([6, ['c']]);
+  expect(sent('/edits')).toHaveLength(1);
+  // An option that changes nothing is refused, also where nothing is in conflict.
+  expect((await apply(['--resolve', 'c=head', '--yes'])).exit).toBe(0);
+  expect(await head('c')).toBe('head\n');
+  const other = await clean();
+  const idle = await other.apply(['--resolve', 'a=draft', '--yes']);
+  expect([idle.exit, idle.stderr]).toEqual([2, expect.stringContaining('"a" is not in conflict')]);
+  expect(other.sent('/apply')).toEqual([]);
 });
 
 test('an apply whose answer is lost is sent once', async () => {

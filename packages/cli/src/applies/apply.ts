@@ -8,7 +8,7 @@
  *   without a terminal, undecided       nothing is sent
  */
 import { isCode } from '@headrace/client';
-import type { Apply, ApplyPreview, ConflictFile, Thread } from '@headrace/client';
+import type { Apply, ApplyPreview, ConflictFile, SourceFile, Thread } from '@headrace/client';
 import type { Cli } from '../core/cli.ts';
 import { EXIT } from '../core/exit.ts';
 import type { Exit } from '../core/exit.ts';
@@ -18,12 +18,20 @@ import { oneLine } from '../terminal/escape.ts';
 import { ago } from '../terminal/times.ts';
 import { decideConflicts, widthOf } from './decide.ts';
 import type { Session } from './decide.ts';
-import { keep, planOf, stillValid } from './decisions.ts';
+import { hashOf, keep, planOf, stillValid } from './decisions.ts';
 import type { Change, Decision, Decisions, KeptDecision, Plan } from './decisions.ts';
 import { keptDecisions } from './kept-decisions.ts';
 import type { KeptDecisions } from './kept-decisions.ts';
 import { appliesOf, applyText, exitOf, revisionOf } from './list.ts';
-import { compacted, decisionsOf, givenDecisions, resolveLine } from './resolve-option.ts';
+import {
+  compacted,
+  covers,
+  decisionsOf,
+  givenDecisions,
+  idleOf,
+  requireConflicts,
+  resolveLine,
+} from './resolve-option.ts';
 import type { Given } from './resolve-option.ts';
 import { changesText, conflictsText, countOf, summaryOf } from './summary.ts';
 import { waitForApply } from './wait.ts';
@@ -45,7 +53,7 @@ class Job {
   readonly options: ApplyOptions;
   readonly appId: string;
   readonly threadId: string;
-  /** Of the options, until they are among the decisions. */
+  /** Of the options, until they are among the decisions; then empty. */
   given: readonly Given[];
   readonly store: KeptDecisions;
   /** The draft. */
@@ -53,6 +61,8 @@ class Job {
   kept: readonly KeptDecision[] = [];
   /** Whether the person has seen and confirmed what is sent next. */
   isConfirmed: boolean;
+  /** How many applies were sent: a later one is another write, also if it says the same. */
+  sent = 0;
   /** The own texts that an edit has put into the draft; null before it. */
   written: readonly Change[] | null = null;
 
@@ -117,6 +127,27 @@ async function earlierApply(
 const previewOf = ({ cli, appId, threadId, sourceId }: Job): Promise<ApplyPreview> =>
   cli.client.applies.preview(appId, threadId, { expectedSourceId: sourceId }, { signal: cli.signal });
 
+/**
+ * Leaves out the options that are in the draft by now, as an earlier run of the command has put them there: its files are
+ * the head's, or the given ones. The others must be about conflicts.
+ */
+async function dropDone(job: Job, { conflicts, changes }: ApplyPreview): Promise<void> {
+  const { cli, appId, sourceId, given } = job;
+  const idle = idleOf(conflicts, given);
+  if (idle.length === 0) return;
+  const files: SourceFile[] = [];
+  for await (const file of cli.client.sources.files(appId, sourceId, { signal: cli.signal }))
+    files.push(file);
+  const isDone = ({ path: pattern, decision }: Given): boolean => {
+    const found = files.filter(({ path }) => covers(pattern, path));
+    if (found.length === 0 || typeof decision === 'string') return false;
+    if ('own' in decision) return found[0]!.sha256 === hashOf(decision.own);
+    return decision.take === 'head' && !changes.some(({ path }) => covers(pattern, path));
+  };
+  job.given = given.filter((one) => !(idle.includes(one) && isDone(one)));
+  requireConflicts(conflicts, job.given);
+}
+
 /** Goes on after a head or a draft that moved, if a person can look again. */
 async function recovered(job: Job, error: unknown): Promise<void> {
   const { cli, appId, threadId } = job;
@@ -126,7 +157,7 @@ async function recovered(job: Job, error: unknown): Promise<void> {
     error.hint === undefined &&
     job.kept.length > 0
   )
-    throw interrupted('Nothing is applied. The decisions are kept for the next time.');
+    throw interrupted(nothingSent(job));
   if (!cli.canAsk) throw error;
   if (isCode(error, 'stale_head')) cli.say('The head has moved since.');
   else if (isCode(error, 'stale_source')) {
@@ -140,6 +171,7 @@ async function oneRound(job: Job, preview: ApplyPreview): Promise<Exit | 'again'
   const { cli, options } = job;
   const { conflicts } = preview;
   if (!job.written) cli.say(changesText(preview, viewOf(cli)));
+  await dropDone(job, preview);
   const chosen = conflicts.length > 0 ? await choose(job, preview) : { plan: CLEAN, decisions: new Map() };
   if (typeof chosen === 'number') return chosen;
   const { plan } = chosen;
@@ -172,7 +204,7 @@ interface Chosen {
 }
 
 async function choose(job: Job, preview: ApplyPreview): Promise<Chosen | Exit> {
-  const { cli, options } = job;
+  const { cli, options, store } = job;
   const { conflicts } = preview;
   await offerKept(job, preview);
   const decisions = new Map([...stillValid(conflicts, job.kept), ...decisionsOf(conflicts, job.given)]);
@@ -189,15 +221,22 @@ async function choose(job: Job, preview: ApplyPreview): Promise<Chosen | Exit> {
     return { plan, decisions };
   }
   if (!cli.canAsk) return undecided(job, preview, decisions);
-  const save = (kept: readonly KeptDecision[]) => job.store.write((job.kept = kept));
+  const save = (kept: readonly KeptDecision[]) => store.write((job.kept = kept));
   const session: Session = { conflicts, decisions, load, loaded, save };
   const outcome = await decideConflicts(cli, session);
   if (outcome.end !== 'send') {
-    cli.say('Nothing is applied. The decisions are kept: the same command goes on with them.');
+    cli.say(nothingSent(job));
     return EXIT.conflict;
   }
   job.isConfirmed = true;
   return outcome;
+}
+
+function nothingSent({ kept, store: { unkept } }: Job): string {
+  if (kept.length === 0) return 'Nothing is applied.';
+  return unkept === null
+    ? 'Nothing is applied. The decisions are kept: the same command goes on with them.'
+    : `Nothing is applied. The decisions are not kept: ${oneLine(unkept)}`;
 }
 
 const viewOf = (cli: Cli) => ({ width: widthOf(cli), paint: cli.paintTalk });
@@ -235,16 +274,20 @@ function filesOf({ cli, appId, threadId, sourceId }: Job, { headSourceId }: Appl
   return { load, loaded };
 }
 
-function undecided({ cli, threadId, options }: Job, preview: ApplyPreview, decisions: Decisions): Exit {
+function undecided(
+  { cli, appId, threadId, options }: Job,
+  preview: ApplyPreview,
+  decisions: Decisions,
+): Exit {
   const open = preview.conflicts.filter(({ path }) => !decisions.has(path));
   cli.show({ preview }, () => open.map(({ path, kind }) => `${kind}\t${oneLine(path)}`).join('\n'));
   cli.say(
     `${countOf(open.length, 'conflict')} with the head: nothing is applied. This takes the head’s files (or =draft, or =FILE):`,
   );
-  cli.say(`  ${cli.paintTalk('dim', '→')} ${resolveLine(threadId, options.resolve, open)}`);
-  cli.say(
-    `  ${cli.paintTalk('dim', '→')} headrace apply ${threadId} --agent --yes lets an agent repair them.`,
-  );
+  // The app of the folder or of the environment is found again; one that was named is named again.
+  const command = `headrace apply ${threadId}${cli.globals.app === undefined ? '' : ` --app ${appId}`}`;
+  cli.say(`  ${cli.paintTalk('dim', '→')} ${resolveLine(command, options.resolve, open)}`);
+  cli.say(`  ${cli.paintTalk('dim', '→')} ${command} --agent --yes lets an agent repair them.`);
   return EXIT.conflict;
 }
 
@@ -317,8 +360,9 @@ async function send(job: Job, preview: ApplyPreview, plan: Plan): Promise<Exit |
   };
   const apply = await cli.write(
     (client) => client.applies.create(appId, threadId, body, { signal: cli.signal }),
-    JSON.stringify([body, preview.headSourceId]),
+    JSON.stringify([body, preview.headSourceId, job.sent]),
   );
+  job.sent++;
   rememberLast(cli, appliesOf(cli, appId), apply.id);
   if (options['no-wait']) {
     cli.show({ apply }, () => apply.id);
@@ -356,7 +400,13 @@ async function ended(job: Job, apply: Apply): Promise<Exit> {
 async function showPreview(job: Job): Promise<Exit> {
   const { cli } = job;
   const first = await previewOf(job);
+  requireConflicts(first.conflicts, job.given);
   const decisions = decisionsOf(first.conflicts, job.given);
+  const texts = [...decisions].flatMap(([path, one]) =>
+    typeof one === 'object' && 'own' in one ? [oneLine(path)] : [],
+  );
+  if (texts.length > 0)
+    cli.say(`The draft’s file is shown where the apply would have the local one: ${texts.join(', ')}`);
   const { resolutions } = planOf(first.conflicts, decisions, () => undefined);
   const preview = resolutions.length > 0 ? await resolved(job, first, resolutions) : first;
   cli.show({ preview }, () =>

@@ -1,6 +1,7 @@
 /** What a person sees of a conflict: its three sides, side by side where they fit. Bounded, whatever the file holds. */
 import type { ConflictFile, ConflictSide } from '@headrace/client';
 import stringWidth from 'fast-string-width';
+import { wrapped } from '../core/help.ts';
 import { oneLine, shown } from '../terminal/escape.ts';
 import type { Color, Paint } from '../terminal/style.ts';
 import { cut } from '../terminal/table.ts';
@@ -39,7 +40,7 @@ export function conflictScreen({ conflict, file, place, count }: Shown, view: Vi
   const regions = regionsOf(conflict, file);
   return [
     `${paint('bold', `Conflict ${place} of ${count}`)}  ${cut(oneLine(file.path), width - 24)}`,
-    wordsOf(file),
+    wrapped(wordsOf(file), width).join('\n'),
     ...SIDES.map((side) => cut(`  ${side.padEnd(5)}  ${describe(side, file[side])}`, width)),
     ...(regions.length > 0 ? regionLines(regions, view) : excerptLines(file, view)),
   ].join('\n');
@@ -106,7 +107,7 @@ function oneRegion(region: Region, view: View): string[] {
   const isCrlf = sides.every(({ lines }) => lines.every((line) => line.endsWith('\r')));
   const text = (line: string, most: number) => visible(isCrlf ? line.replace(/\r$/, '') : line, most);
   const context = (lines: readonly string[]) =>
-    lines.map((line) => paint('dim', `  ${text(line, width - 2)}`));
+    lines.map((line) => paint('dim', `  ${visible(line.replace(/\r$/, ''), width - 2)}`.trimEnd()));
   const column = Math.floor((width - GAP.length * (sides.length - 1)) / sides.length);
   const longest = Math.max(
     ...sides.flatMap(({ lines }) =>
@@ -119,7 +120,7 @@ function oneRegion(region: Region, view: View): string[] {
     paint('dim', `line ${region.line}`),
     ...context(region.before),
     ...(isWide ? columnLines(sides, { column, text, paint }) : stackedLines(sides, { width, text, paint })),
-    ...context(region.after.map((line) => line.replace(/\r$/, ''))),
+    ...context(region.after),
   ];
 }
 
@@ -173,7 +174,7 @@ function excerptLines(file: ConflictFile, { width, paint }: View): string[] {
   return (['head', 'draft'] as const).flatMap((side) => {
     const content = file[side]?.encoding === 'utf8' ? file[side].content : null;
     if (!content) return [];
-    const lines = content.split('\n', EXCERPT_LINES + 1);
+    const lines = content.replace(/\n$/, '').split('\n', EXCERPT_LINES + 1);
     const more = lines.length > EXCERPT_LINES;
     return [
       paint('bold', side),

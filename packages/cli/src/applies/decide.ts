@@ -148,6 +148,8 @@ async function editOwn(cli: Cli, file: ConflictFile, start: string): Promise<Own
 }
 
 async function view(cli: Cli, text: string): Promise<void> {
+  // Where stdout is a file or a pipe, only data goes there, so no pager.
+  if (!cli.io.stdout.isTTY) return talk(cli, text);
   const stopIgnoring = cli.onInterrupt(() => {
     // Ctrl-C is the pager's.
   });
@@ -173,7 +175,6 @@ async function askAll(cli: Cli, session: Session, place: Place): Promise<Place |
     for (const { path } of conflicts) if (isOfHead(decisions.get(path))) await session.load(path);
   const plan = planOf(conflicts, decisions, (path) => session.loaded.get(path));
   talk(cli, `\n${summaryOf(plan, decisions, { width: widthOf(cli), paint: cli.paintTalk })}`);
-  if (plan.open.length > 0 && place.past.length === 0) return { end: 'open' };
   const isOpen = plan.open.length > 0;
   const key =
     cli.globals.yes && !isOpen

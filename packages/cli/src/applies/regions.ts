@@ -1,5 +1,5 @@
 /** The places of a file where head and draft contradict each other. */
-import type { ConflictFile } from '@headrace/client';
+import type { ConflictFile, ConflictSide } from '@headrace/client';
 import type { Conflict } from './decisions.ts';
 
 export interface Region {
@@ -24,15 +24,17 @@ export function regionsOf({ hunks }: Conflict, file: ConflictFile): Region[] {
   const { head, draft, merged } = file;
   if (hunks && head?.encoding === 'utf8' && head.content !== null) {
     const lines = linesOf(head.content).map(withoutEnd);
-    return hunks.map(({ headStart, base, head: ours, draft: theirs }) => {
+    return hunks.map(({ baseStart, headStart, draftStart, base, head: ours, draft: theirs }) => {
       // A region without lines is after the line that it names.
       const from = ours.length > 0 ? headStart - 1 : headStart;
       return {
         line: from + 1,
         before: lines.slice(Math.max(0, from - CONTEXT_LINES), from),
-        base: base.map(withoutEnd),
-        head: ours.map(withoutEnd),
-        draft: theirs.map(withoutEnd),
+        ...withLastEnds([
+          { lines: base, start: baseStart, file: file.base },
+          { lines: ours, start: headStart, file: head },
+          { lines: theirs, start: draftStart, file: draft },
+        ]),
         after: lines.slice(from + ours.length, from + ours.length + CONTEXT_LINES),
       };
     });
@@ -56,6 +58,30 @@ export function regionsOf({ hunks }: Conflict, file: ConflictFile): Region[] {
       },
     ];
   });
+}
+
+const NO_NEWLINE = '\\ No newline at end of file';
+
+interface SideLines {
+  lines: readonly string[];
+  /** From 1. */
+  start: number;
+  file: ConflictSide | null;
+}
+
+/** Lines without their ends; where the sides differ in the newline at the end of the file, it says so, as git does. */
+function withLastEnds(sides: readonly [base: SideLines, head: SideLines, draft: SideLines]) {
+  const ends = sides.map(({ lines, start, file }) => {
+    const content = file?.content ?? '';
+    const isLast = lines.length > 0 && start - 1 + lines.length === linesOf(content).length;
+    return isLast ? content.endsWith('\n') : null;
+  });
+  const differ = ends.includes(true) && ends.includes(false);
+  const [base, head, draft] = sides.map(({ lines }, at) => [
+    ...lines.map(withoutEnd),
+    ...(differ && ends[at] === false ? [NO_NEWLINE] : []),
+  ]) as [string[], string[], string[]];
+  return { base, head, draft };
 }
 
 /** Where one side deleted the file: what the other one changed. */

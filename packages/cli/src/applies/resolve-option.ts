@@ -43,19 +43,25 @@ function ownOf(cli: Cli, name: string): Decision {
   return { own: { content: bytes.toString(encoding), encoding, from: 'a file' } };
 }
 
-const covers = (pattern: string, path: string): boolean =>
+export const covers = (pattern: string, path: string): boolean =>
   pattern.endsWith('/') ? path.startsWith(pattern) : path === pattern;
 
-/** The exact path wins, then the longest folder, as in the service. Throws the Fault of a path without a conflict. */
+/** Those that are about no conflict. */
+export const idleOf = (conflicts: readonly Conflict[], given: readonly Given[]): Given[] =>
+  given.filter(({ path: pattern }) => !conflicts.some(({ path }) => covers(pattern, path)));
+
+export function requireConflicts(conflicts: readonly Conflict[], given: readonly Given[]): void {
+  const [idle] = idleOf(conflicts, given);
+  if (!idle) return;
+  const some = conflicts.slice(0, 5).map(({ path }) => oneLine(path));
+  throw usage(
+    `--resolve: ${JSON.stringify(idle.path)} is not in conflict.`,
+    some.length > 0 ? `In conflict: ${some.join(', ')}${conflicts.length > 5 ? ', …' : ''}` : undefined,
+  );
+}
+
+/** The exact path wins, then the longest folder, as in the service. */
 export function decisionsOf(conflicts: readonly Conflict[], given: readonly Given[]): Decisions {
-  const idle = given.find(({ path: pattern }) => !conflicts.some(({ path }) => covers(pattern, path)));
-  if (idle) {
-    const some = conflicts.slice(0, 5).map(({ path }) => oneLine(path));
-    throw usage(
-      `--resolve: ${JSON.stringify(idle.path)} is not in conflict.`,
-      some.length > 0 ? `In conflict: ${some.join(', ')}${conflicts.length > 5 ? ', …' : ''}` : undefined,
-    );
-  }
   const longest = given.toSorted((a, b) => b.path.length - a.path.length);
   return new Map(
     conflicts.flatMap(({ path }) => {
@@ -93,10 +99,14 @@ function foldersOf(
   parent: string,
   takes: ReadonlyMap<string, 'head' | 'draft'>,
 ): Resolutions {
-  const groups = Map.groupBy(paths, (path) => {
+  const groups = new Map<string, string[]>();
+  for (const path of paths) {
     const slash = path.indexOf('/', parent.length);
-    return slash === -1 ? path : path.slice(0, slash + 1);
-  });
+    const name = slash === -1 ? path : path.slice(0, slash + 1);
+    const group = groups.get(name);
+    if (group) group.push(path);
+    else groups.set(name, [path]);
+  }
   return [...groups].flatMap(([name, within]) => {
     const take = takes.get(within[0]!);
     if (take && within.every((path) => takes.get(path) === take)) return [{ path: name, take }];
@@ -108,14 +118,13 @@ function foldersOf(
 
 const SHOWN_PATHS = 10;
 
-/** A command line that works as it is: `head` may be replaced by `draft` at each path. */
-export function resolveLine(threadId: string, given: readonly string[], open: readonly Conflict[]): string {
+/** `command` with options that decide the rest: `head` may be replaced by `draft` at each path. */
+export function resolveLine(command: string, given: readonly string[], open: readonly Conflict[]): string {
   const names = open.length > SHOWN_PATHS ? topsOf(open) : open.map(({ path }) => path);
-  const options = [...given, ...names.map((name) => `${name}=head`)].flatMap((text) => [
-    '--resolve',
-    word(text),
-  ]);
-  return ['headrace', 'apply', threadId, ...options, '--yes'].join(' ');
+  const options = [...given, ...names.map((name) => `${name}=head`)].map(
+    (text) => `--resolve${text.startsWith('-') ? '=' : ' '}${word(text)}`,
+  );
+  return [command, ...options, '--yes'].join(' ');
 }
 
 const topsOf = (open: readonly Conflict[]): string[] => [

@@ -1,7 +1,7 @@
 /** Text in a person's editor. */
 import { isUtf8 } from 'node:buffer';
 import { spawn, spawnSync } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { extname, join } from 'node:path';
 import type { Cli } from '../core/cli.ts';
@@ -24,6 +24,11 @@ export async function editText(
   try {
     writeFileSync(path, text, { mode: 0o600, flag: 'wx' });
     const failure = await run(cli, editor, path);
+    if (!existsSync(path)) {
+      drop();
+      cli.say(`${editor}: ${failure ?? 'The file is gone.'}`);
+      return null;
+    }
     const saved = readFileSync(path);
     if (failure === null && isUtf8(saved)) {
       drop();
