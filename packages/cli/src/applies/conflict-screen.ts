@@ -89,7 +89,7 @@ function regionLines(regions: readonly Region[], view: View): string[] {
       const more = regions.length - at;
       return [
         ...lines,
-        view.paint('dim', `… ${more} more ${more === 1 ? 'place' : 'places'}; v shows the whole file`),
+        view.paint('dim', `… ${more} more ${more === 1 ? 'place' : 'places'}; v shows it all`),
       ];
     }
     lines.push(...own);
@@ -134,8 +134,8 @@ function columnLines(
   sides: readonly SideLines[],
   { column, text, paint }: { column: number; text: Text; paint: Paint },
 ) {
-  const cells = sides.map(({ side, lines }) => [
-    { text: side, color: 'bold' as Color },
+  const cells = sides.map(({ side, lines }): { text: string; color: Color }[] => [
+    { text: side, color: 'bold' },
     ...bounded(lines).map((line) => ({ text: text(line, column), color: COLORS[side] })),
   ]);
   const height = Math.max(...cells.map((list) => list.length));

@@ -462,7 +462,7 @@ test('what is decided is what the head has; a head that moves meanwhile asks abo
     url: s.base,
     key: s.key,
     fetch: (async (url: string, init?: RequestInit) => {
-      if (!isMoved && String(url).endsWith(`${threadId}/apply`)) {
+      if (!isMoved && url.endsWith(`${threadId}/apply`)) {
         isMoved = true;
         const other = await draftFrom(client, appId, head, { 'end.txt': 'newer\n' });
         await client.applies.create(appId, other.threadId, { expectedSourceId: other.sourceId }).done();
