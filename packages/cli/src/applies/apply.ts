@@ -12,7 +12,7 @@ import type { Apply, ApplyPreview, ConflictFile, SourceFile, Thread } from '@hea
 import type { Cli } from '../core/cli.ts';
 import { EXIT } from '../core/exit.ts';
 import type { Exit } from '../core/exit.ts';
-import { Fault, interrupted, usage } from '../core/fault.ts';
+import { Fault, usage } from '../core/fault.ts';
 import { rememberLast } from '../core/ids.ts';
 import { oneLine } from '../terminal/escape.ts';
 import { ago } from '../terminal/times.ts';
@@ -61,6 +61,8 @@ class Job {
   kept: readonly KeptDecision[] = [];
   /** Whether the person has seen and confirmed what is sent next. */
   isConfirmed: boolean;
+  /** From the request on, nobody here knows whether it is applied. */
+  isSending = false;
   /** How many applies were sent: a later one is another write, also if it says the same. */
   sent = 0;
   /** The own texts that an edit has put into the draft; null before it. */
@@ -151,20 +153,17 @@ async function dropDone(job: Job, { conflicts, changes }: ApplyPreview): Promise
 /** Goes on after a head or a draft that moved, if a person can look again. */
 async function recovered(job: Job, error: unknown): Promise<void> {
   const { cli, appId, threadId } = job;
-  if (
-    error instanceof Fault &&
-    error.exit === EXIT.interrupted &&
-    error.hint === undefined &&
-    job.kept.length > 0
-  )
-    throw interrupted(nothingSent(job));
-  if (!cli.canAsk) throw error;
+  // The terminal sends a Ctrl-C as a key, or as a signal while no key is awaited.
+  const isInterrupted = cli.signal.aborted || (error instanceof Fault && error.exit === EXIT.interrupted);
+  if (isInterrupted && !job.isSending) cli.say(nothingSent(job));
+  if (isInterrupted || !cli.canAsk) throw error;
   if (isCode(error, 'stale_head')) cli.say('The head has moved since.');
   else if (isCode(error, 'stale_source')) {
     cli.say('The draft has changed since.');
     job.sourceId = draftOf(await cli.client.threads.get(appId, threadId, { signal: cli.signal }));
   } else throw error;
   job.isConfirmed = false;
+  job.isSending = false;
 }
 
 async function oneRound(job: Job, preview: ApplyPreview): Promise<Exit | 'again'> {
@@ -358,6 +357,7 @@ async function send(job: Job, preview: ApplyPreview, plan: Plan): Promise<Exit |
     ...(isPinned && { expectedHeadSourceId: preview.headSourceId }),
     ...(resolutions.length > 0 && { resolutions }),
   };
+  job.isSending = true;
   const apply = await cli.write(
     (client) => client.applies.create(appId, threadId, body, { signal: cli.signal }),
     JSON.stringify([body, preview.headSourceId, job.sent]),
@@ -375,6 +375,7 @@ async function send(job: Job, preview: ApplyPreview, plan: Plan): Promise<Exit |
   if (!canDecide || !cli.canAsk) return ended(job, result);
   cli.say('The head has moved since.');
   job.isConfirmed = false;
+  job.isSending = false;
   return 'again';
 }
 
