@@ -1,5 +1,5 @@
 /** What holds for every command of the table: it is described, and refuses what it cannot do, each in its way. */
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, readdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
@@ -20,15 +20,19 @@ const APP = `prj_${'0'.repeat(26)}`;
 const LIMIT_MS = 5_000;
 const PLAIN = { paint: (_: string, text: string) => text, width: 80 };
 
-/** They need no sign-in, or end one. Their own tests have these cases. */
-const LOCAL: readonly string[] = ['doctor', 'login', 'logout'];
+/** They need no sign-in, end one, or send nothing. Their own tests have these cases. */
+const LOCAL: readonly string[] = ['doctor', 'login', 'logout', 'repos credential'];
 /** What they know, or the refusal that they asked for, is data. */
 const PRINTS_ANYWAY: readonly string[] = ['whoami', 'api'];
 const REMOTE = COMMANDS.filter(({ scope, name }) => scope !== 'none' && !LOCAL.includes(name));
 
+interface Word {
+  word: string;
+  isQuoted: boolean;
+}
 /** The words of the first `headrace …` in an example, as a shell splits them. */
-function lineOf(example: string): string[] {
-  const words: string[] = [];
+function wordsOf(example: string): Word[] {
+  const words: Word[] = [];
   let isOurs = false;
   for (const [, double, single, bare] of example.matchAll(/"((?:[^"\\]|\\.)*)"|'([^']*)'|(\S+)/g)) {
     const word = double?.replaceAll(/\\(.)/g, '$1') ?? single ?? bare!;
@@ -36,15 +40,16 @@ function lineOf(example: string): string[] {
       if (isOurs) break;
       continue;
     }
-    if (isOurs) words.push(word);
+    if (isOurs) words.push({ word, isQuoted: bare === undefined });
     else isOurs = bare === 'headrace';
   }
   return words;
 }
+const lineOf = (example: string): string[] => wordsOf(example).map(({ word }) => word);
 
 test.each([
   ['headrace apps list', ['apps', 'list']],
-  [`X=1 headrace send ~Shop "say \\"hi\\"" 'a b' > out.txt`, ['send', '~Shop', 'say "hi"', 'a b']],
+  [`X=1 headrace send '~Shop' "say \\"hi\\"" 'a b' > out.txt`, ['send', '~Shop', 'say "hi"', 'a b']],
   ['printenv KEY | headrace login --key -', ['login', '--key', '-']],
 ])('the example %s is read as a shell does', (example, words) => {
   expect(lineOf(example)).toEqual(words);
@@ -232,6 +237,15 @@ describe('--help', () => {
     expect(faults).toEqual([]);
   });
 
+  test('has examples that mean the same in bash, zsh and fish', () => {
+    const faults = COMMANDS.flatMap(({ examples }) =>
+      examples.filter((example) =>
+        wordsOf(example).some(({ word, isQuoted }) => !isQuoted && /^[~=]|[[\]{}*?$]/.test(word)),
+      ),
+    );
+    expect(faults).toEqual([]);
+  });
+
   test('is printed without a service, a key or a home', async () => {
     const cli = testCli();
     for (const { name } of COMMANDS) {
@@ -258,6 +272,21 @@ describe('exit code 2, and nothing is sent', () => {
 
   test('an option that the command does not have', async () => {
     expect(await wrong(({ name }) => [...name.split(' '), '--nonsense'])).toEqual([]);
+  });
+
+  test.each([
+    ['app', 'prj_1', ({ scope }: Command) => scope === 'app'],
+    ['url', URL_OF_TESTS, ({ scope }: Command) => scope !== 'none'],
+    ['context', 'work', ({ scope }: Command) => scope !== 'none'],
+  ])('--%s, where the command has no use for it', async (option, value, isOfUse) => {
+    const ignored = COMMANDS.filter((command) => !isOfUse(command));
+    expect(ignored.length).toBeGreaterThan(5);
+    const lineOfIgnored = ({ name }: Command) => [...name.split(' '), `--${option}`, value];
+    expect(await wrong((command) => (isOfUse(command) ? undefined : lineOfIgnored(command)))).toEqual([]);
+    for (const command of ignored)
+      expect(() => parse(lineOfIgnored(command), COMMANDS)).toThrow(
+        `has no use for --${option}: leave it out.`,
+      );
   });
 
   test('too many arguments', async () => {
@@ -328,6 +357,17 @@ test('every command ends with 130 within a second after Ctrl-C', async () => {
       found.push([argv.join(' '), exit, performance.now() - from]);
   }
   expect(found).toEqual([]);
+});
+
+test('documents quote names after ~, which are folders in zsh', () => {
+  const root = new URL('../../../', import.meta.url);
+  const guides = readdirSync(new URL('docs/guides/', root)).map((name) => `docs/guides/${name}`);
+  const faults = ['README.md', 'packages/cli/README.md', ...guides].flatMap((path) =>
+    readFileSync(new URL(path, root), 'utf8')
+      .split('\n')
+      .filter((line) => /headrace .*\s~\w/.test(line)),
+  );
+  expect(faults).toEqual([]);
 });
 
 test('help loads no client and no code of a command', async () => {

@@ -35,9 +35,9 @@ nested, and a[] is a list. A write gets an Idempotency-Key, or has that of --hea
     },
     examples: [
       'headrace api /api/models',
-      'headrace api /api/platform/v1/apps -f name=Shop -f metadata[plan]=pro',
-      'headrace api /api/platform/v1/apps/{app}/threads --app ~Shop --paginate --jsonl',
-      'headrace api PATCH /api/platform/v1/apps/{app} --input changes.json',
+      'headrace api /api/platform/v1/apps -f name=Shop -f "metadata[plan]=pro"',
+      "headrace api '/api/platform/v1/apps/{app}/threads' --app '~Shop' --paginate --jsonl",
+      "headrace api PATCH '/api/platform/v1/apps/{app}' --input changes.json",
     ],
     scope: 'app',
     writes: true,

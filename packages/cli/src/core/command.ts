@@ -3,6 +3,7 @@
  * when it runs, so `--help` loads none of it.
  */
 import type { Cli } from './cli.ts';
+import { GLOBAL_OPTIONS } from './options.ts';
 import type { Completes, Options, Values } from './options.ts';
 
 /** `NAME` is required, `[NAME]` is not, and `NAME...` takes all that follow. */
@@ -74,3 +75,15 @@ export const command = <
 >(
   spec: Spec<A, O>,
 ): Command => spec;
+
+/** Those that mean something for the command. */
+export const globalsOf = ({ scope, writes }: Command): Options =>
+  Object.fromEntries(
+    Object.entries(GLOBAL_OPTIONS).filter(
+      ([name]) =>
+        name !== 'version' &&
+        (name !== 'app' || scope === 'app') &&
+        (name !== 'fresh' || writes === true) &&
+        (!['url', 'context'].includes(name) || scope !== 'none'),
+    ),
+  );

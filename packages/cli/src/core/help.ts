@@ -1,7 +1,7 @@
 /** Help, from the table of commands. */
 import type { Paint } from '../terminal/style.ts';
+import { globalsOf } from './command.ts';
 import type { Command, Group } from './command.ts';
-import { GLOBAL_OPTIONS } from './options.ts';
 import type { Option, Options } from './options.ts';
 import { usageOf } from './parse.ts';
 
@@ -115,18 +115,6 @@ export function helpOf(command: Command, { paint, width }: Look): string {
     ...examples.flatMap((example) => example.split('\n').map((line) => `  ${line}`)),
   ].join('\n');
 }
-
-/** Those that mean something for the command. */
-export const globalsOf = ({ scope, writes }: Command): Options =>
-  Object.fromEntries(
-    Object.entries(GLOBAL_OPTIONS).filter(
-      ([name]) =>
-        name !== 'version' &&
-        (name !== 'app' || scope === 'app') &&
-        (name !== 'fresh' || writes === true) &&
-        (!['url', 'context'].includes(name) || scope !== 'none'),
-    ),
-  );
 
 export const plain = (name: string): string => name.replace(/[[\].]/g, '');
 

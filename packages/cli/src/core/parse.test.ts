@@ -9,6 +9,7 @@ const COMMANDS: readonly Command[] = [
   command({
     ...spec,
     name: 'things list',
+    scope: 'app',
     examples: ['headrace things list'],
     args: ['FIRST', '[SECOND]'],
     options: {
@@ -130,6 +131,8 @@ describe('a wrong command line says what is right', () => {
     [['things', 'list', 'a', '--limit', '1', '-L', '2'], '--limit is given twice.'],
     [['list', '--json=yes'], '--json takes no value.'],
     [['list', '--json', '--jsonl'], '--json and --jsonl exclude each other.'],
+    [['list', '--app', 'x'], 'headrace list has no use for --app: leave it out.'],
+    [['list', '--fresh'], 'headrace list has no use for --fresh: leave it out.'],
     [['list', '--', 'x'], 'headrace list takes nothing after `--`.'],
   ])('%j', (argv, message) => {
     expect(() => parse(argv, COMMANDS)).toThrow(expect.objectContaining({ message, exit: 2 }));

@@ -1,6 +1,7 @@
 /** From a command line to a command and its input. Throws the Fault of a wrong command line. */
 import { parseArgs } from 'node:util';
 import type { ParseArgsOptionsConfig } from 'node:util';
+import { globalsOf } from './command.ts';
 import type { Command, Input } from './command.ts';
 import { GLOBAL_OPTIONS } from './options.ts';
 import type { Globals, Option, Options } from './options.ts';
@@ -29,6 +30,7 @@ export function parse(argv: readonly string[], commands: readonly Command[]): Pa
   const words = command.name.split(' ');
   if (globals.help || globals.version)
     return { command, words, globals, input: { args: [], options: values, rest } };
+  requireUse(globals, command);
   if (globals.json && globals.jsonl) throw usage('--json and --jsonl exclude each other.');
   if (rest.length > 0 && command.rest === undefined)
     throw usage(`headrace ${command.name} takes nothing after \`--\`.`, helpOf(command));
@@ -38,6 +40,18 @@ export function parse(argv: readonly string[], commands: readonly Command[]): Pa
     globals,
     input: { args: argsOf(positionals.slice(words.length), command), options: values, rest },
   };
+}
+
+/** An option that the command would ignore is a mistake: `apps delete --app A B` deletes B. */
+function requireUse(globals: Globals, command: Command): void {
+  const used = globalsOf(command);
+  const [name] =
+    Object.entries(globals).find(
+      ([option, value]) =>
+        option in GLOBAL_OPTIONS && !(option in used) && value !== undefined && value !== false,
+    ) ?? [];
+  if (name !== undefined)
+    throw usage(`headrace ${command.name} has no use for --${name}: leave it out.`, helpOf(command));
 }
 
 /** The command with the most words that the line begins with, whatever options are between them. */

@@ -155,6 +155,7 @@ Exits with 1 if objects or repositories are missing or damaged.
 DATABASE_URL, of an empty database and an empty store. Then reads and hashes \
 everything, as \`storage verify\` does. No service may run there. Event cursors from \
 before the restore answer 410 cursor_expired. ${LIKE_SERVICE}
+\`headrace thread restore\` is another command: it brings back the files of a thread.
 --json prints {ok, folder, point, storage}, and counts of what was restored.`,
     args: ['DIR'],
     argHelp: { DIR: 'of `headrace backup`' },

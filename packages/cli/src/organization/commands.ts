@@ -107,7 +107,7 @@ const settingsCommands: readonly Command[] = [
     args: ['[KEY]'],
     argHelp: { KEY: 'one setting, or a member of one: concurrency.runs' },
     options: WHOSE,
-    examples: ['headrace settings get --app ~Shop', 'headrace settings get modelId --app ~Shop'],
+    examples: ["headrace settings get --app '~Shop'", "headrace settings get modelId --app '~Shop'"],
     scope: 'app',
     answer: 'settings.getAppSettings',
     run: async (cli, { args: [key], options }) =>
@@ -123,9 +123,9 @@ const settingsCommands: readonly Command[] = [
     argHelp: { 'KEY=VALUE': 'for example modelId=scripted or concurrency.runs:=4' },
     options: { ...WHOSE, ...INPUT_OPTION },
     examples: [
-      'headrace settings set approvals:=@rules.json --app ~Shop',
+      "headrace settings set approvals:=@rules.json --app '~Shop'",
       'headrace settings set budgetMicros:=50000000 concurrency.runs:=4 --organization',
-      'headrace settings set modelId=anthropic/claude-sonnet-4-5 --app ~Shop',
+      "headrace settings set modelId=anthropic/claude-sonnet-4-5 --app '~Shop'",
     ],
     scope: 'app',
     writes: true,

@@ -116,7 +116,6 @@ interface AccountOptions {
 }
 
 export async function createKey(cli: Cli, name: string | undefined, options: AccountOptions): Promise<Exit> {
-  refuseApp(cli);
   const body = await bodyOf<CreateServiceAccountInput>(cli, options.input, {
     name,
     permissions: permissionsOf(options.allow),
@@ -147,7 +146,6 @@ interface AccountChange extends AccountOptions {
 }
 
 export async function updateKey(cli: Cli, text: string, options: AccountChange): Promise<void> {
-  refuseApp(cli);
   atMostOne(options, ['enable', 'disable']);
   atMostOne(options, ['only', 'all-apps']);
   const body = requireChange(
@@ -207,10 +205,4 @@ export async function deleteAccount(cli: Cli, text: string): Promise<void> {
 async function reachable(cli: Cli, words: readonly string[]): Promise<string[] | undefined> {
   if (words.length === 0) return undefined;
   return Promise.all(words.map((word) => cli.appNamed(word)));
-}
-
-/** `--app` would be taken for the key's only app. */
-function refuseApp(cli: Cli): void {
-  if (cli.globals.app !== undefined)
-    throw usage('--app does not restrict a key: write --only APP, once for each app.');
 }

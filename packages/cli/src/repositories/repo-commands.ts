@@ -71,7 +71,7 @@ const repositories: readonly Command[] = [
     args: ['OPERATION'],
     argHelp: { OPERATION: '`get`; any other does nothing' },
     examples: ["printf 'protocol=http\\nhost=127.0.0.1:4400\\n' | headrace repos credential get"],
-    scope: 'none',
+    scope: 'service',
     run: async (cli, { args: [operation] }) => (await import('./clone.ts')).answerGit(cli, operation),
   }),
   command({

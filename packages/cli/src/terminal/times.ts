@@ -1,23 +1,24 @@
 /** Times as people say them. */
-const STEPS: readonly [unit: Intl.RelativeTimeFormatUnit, seconds: number][] = [
-  ['year', 31_536_000],
-  ['month', 2_592_000],
-  ['week', 604_800],
-  ['day', 86_400],
-  ['hour', 3600],
-  ['minute', 60],
+/** Each unit until so many of it: 13 months are more exact than "next year". */
+const STEPS: readonly [unit: Intl.RelativeTimeFormatUnit, seconds: number, below: number][] = [
+  ['minute', 60, 60],
+  ['hour', 3600, 24],
+  ['day', 86_400, 14],
+  ['week', 604_800, 9],
+  ['month', 2_629_800, 24],
+  ['year', 31_557_600, Infinity],
 ];
 const relative = new Intl.RelativeTimeFormat('en', { numeric: 'auto' });
 
-/** `3 minutes ago`, `in 2 hours`, `yesterday`; `just now` within 45 s. */
+/** `3 minutes ago`, `in 2 hours`, `yesterday`, rounded; `just now` within 45 s. */
 export function ago(iso: string | null, nowMs: number = Date.now()): string {
   if (iso === null) return '-';
   const seconds = Math.round((Date.parse(iso) - nowMs) / 1000);
   if (Number.isNaN(seconds)) return iso;
-  if (Math.abs(seconds) < 45) return seconds > 5 ? 'in a moment' : 'just now';
-  const [unit, length] = STEPS.find(([, step]) => Math.abs(seconds) >= step) ?? ['minute', 60];
-  const count = Math.trunc(seconds / length);
-  return relative.format(count === 0 ? Math.sign(seconds) : count, unit);
+  const distance = Math.abs(seconds);
+  if (distance < 45) return seconds > 5 ? 'in a moment' : 'just now';
+  const [unit, length] = STEPS.find(([, step, below]) => Math.round(distance / step) < below)!;
+  return relative.format(Math.sign(seconds) * Math.round(distance / length), unit);
 }
 
 /** `3 minutes ago (2026-11-23 11:42:07 UTC)` */

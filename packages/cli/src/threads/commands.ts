@@ -36,7 +36,7 @@ export const threadCommands: readonly Command[] = [
     },
     examples: [
       'headrace thread list --status waiting',
-      'headrace thread list --project ~Garden',
+      "headrace thread list --project '~Garden'",
       'headrace thread list --all-apps',
     ],
     scope: 'app',
@@ -66,7 +66,7 @@ export const threadCommands: readonly Command[] = [
       ...FOLLOW,
     },
     examples: [
-      'headrace thread new "Water the plants" --project ~Garden',
+      'headrace thread new "Water the plants" --project \'~Garden\'',
       'headrace thread new "Add a dark mode" --title "Dark mode"',
     ],
     scope: 'app',
@@ -159,6 +159,8 @@ export const threadCommands: readonly Command[] = [
     ...ofThread,
     name: 'thread restore',
     summary: 'Bring back the files of a checkpoint or a source',
+    details:
+      '`headrace restore` is another command, for operators: it restores a whole service from a backup.',
     args: ['[THREAD]', 'CHECKPOINT'],
     argHelp: { THREAD, CHECKPOINT: 'a checkpoint of `headrace checkpoints`, or a source of the app' },
     options: WAIT,

@@ -1,6 +1,7 @@
 /** What the completion scripts know of the commands: lines of data, from the table. */
+import { globalsOf } from '../../core/command.ts';
 import type { Command } from '../../core/command.ts';
-import { globalsOf, plain } from '../../core/help.ts';
+import { plain } from '../../core/help.ts';
 import { GLOBAL_OPTIONS } from '../../core/options.ts';
 import type { Option, Options } from '../../core/options.ts';
 
