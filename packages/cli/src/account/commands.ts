@@ -81,7 +81,7 @@ permissions. What a service key may do is shown to owners and admins only: headr
   command({
     name: 'context rm',
     group: 'Start',
-    summary: 'Forget a sign-in by its name, and end its session',
+    summary: 'Forget a sign-in, named by its context, and end its session',
     details: '--json prints the names of the contexts.',
     args: ['NAME'],
     argHelp: { NAME: 'the name in `headrace context list`' },

@@ -1,9 +1,10 @@
 /** `headrace whoami`: where commands go, and as whom. */
 import type { Cli } from '../core/cli.ts';
-import type { Client } from '@headrace/client';
+import type { AccountPermissions, Client } from '@headrace/client';
 import type { Credential } from '../config/target.ts';
 import { EXIT } from '../core/exit.ts';
 import { Fault } from '../core/fault.ts';
+import { permissionsText } from '../core/permissions.ts';
 import type { Detail } from '../terminal/details.ts';
 import { credentialIdOf } from './service-key.ts';
 
@@ -15,7 +16,7 @@ export interface Identity {
   key: { credentialId: string | null } | null;
   user: { id: string; email: string; name: string } | null;
   organization: { id: string; name: string; role: string } | null;
-  permissions: object | null;
+  permissions: AccountPermissions | null;
 }
 
 /** Asks the service, by the cheapest operation that each credential may call. */
@@ -39,11 +40,6 @@ export function identityDetails({ key, user, organization, permissions }: Identi
     ['Permissions', permissions && permissionsText(permissions)],
   ];
 }
-
-const permissionsText = (permissions: object): string =>
-  Object.entries(permissions as Record<string, string[]>)
-    .map(([resource, actions]) => `${resource}: ${actions.join(', ')}`)
-    .join('\n');
 
 export async function whoami(cli: Cli): Promise<void> {
   const { url, urlFrom, credential, from, app, appFrom } = cli.target;

@@ -79,10 +79,12 @@ Tab asks the service for names of apps and threads, for at most a second. After 
   command({
     name: 'upgrade',
     group: 'Any operation',
-    summary: 'Ask for the newest version of headrace',
+    summary: 'Check for a newer version of headrace',
     details: `Asks npm's registry, or that of npm_config_registry, for at most three seconds. Changes nothing. --json prints version,
 latest and isNewest.`,
-    options: { check: { type: 'boolean', help: 'ask; without it, the command only says how to upgrade' } },
+    options: {
+      check: { type: 'boolean', help: 'ask the registry; without it, the command only says how to upgrade' },
+    },
     examples: ['headrace upgrade --check'],
     scope: 'none',
     run: async (cli, { options }) => (await import('./upgrade.ts')).upgrade(cli, options.check),

@@ -33,8 +33,9 @@ import {
   resolveLine,
 } from './resolve-option.ts';
 import type { Given } from './resolve-option.ts';
-import { changesText, conflictsText, countOf, summaryOf } from './summary.ts';
+import { changesText, conflictsText, summaryOf } from './summary.ts';
 import { waitForApply } from './wait.ts';
+import { countOf } from '../terminal/count.ts';
 
 export interface ApplyOptions {
   preview: boolean;

@@ -1,6 +1,6 @@
 import { command } from '../core/command.ts';
 import type { Command } from '../core/command.ts';
-import { LIST_OPTIONS } from '../core/options.ts';
+import { LIST_OPTIONS, THREAD_DEFAULT } from '../core/options.ts';
 
 export const applyCommands: readonly Command[] = [
   command({
@@ -17,7 +17,7 @@ apply; if nothing is sent, the preview.
 contents of a local FILE. The path ends at the last \`=\`. A decision is for the
 head that it was made for: if the head moves, you are asked again.`,
     args: ['[THREAD]'],
-    argHelp: { THREAD: 'a thread: its id, ~TITLE or @last (@last)' },
+    argHelp: { THREAD: THREAD_DEFAULT },
     argCompletes: { THREAD: 'thread' },
     options: {
       preview: { type: 'boolean', help: 'only show what would change; exit code 6 with conflicts' },
@@ -51,7 +51,13 @@ head that it was made for: if the head moves, you are asked again.`,
     summary: 'List applies, newest first',
     options: {
       ...LIST_OPTIONS,
-      thread: { type: 'string', value: 'THREAD', help: 'only those of a thread', completes: 'thread' },
+      thread: {
+        type: 'string',
+        short: 't',
+        value: 'THREAD',
+        help: 'only those of this thread',
+        completes: 'thread',
+      },
     },
     examples: ['headrace applies list', 'headrace applies list --thread @last'],
     scope: 'app',
@@ -63,8 +69,8 @@ head that it was made for: if the head moves, you are asked again.`,
     group: 'Applies',
     summary: 'Show an apply: its result, conflicts, and repairs',
     details: 'With --wait, the exit code is that of the apply: 0 applied, 1 failed, 6 conflicted.',
-    args: ['ID'],
-    argHelp: { ID: 'an apply: its id, the first 8 characters of it, or @last' },
+    args: ['APPLY'],
+    argHelp: { APPLY: 'an id, the first 8 characters of one, or @last' },
     options: {
       wait: { type: 'boolean', help: 'wait until it has ended' },
       timeout: { type: 'duration', help: 'how long to wait (20m)' },

@@ -4,6 +4,7 @@ import { oneLine } from '../terminal/escape.ts';
 import type { Color, Paint } from '../terminal/style.ts';
 import { cut } from '../terminal/table.ts';
 import type { Decisions, Plan } from './decisions.ts';
+import { countOf } from '../terminal/count.ts';
 
 interface View {
   width: number;
@@ -79,5 +80,3 @@ export function summaryOf(plan: Plan, decisions: Decisions, { width, paint }: Vi
       : []),
   ].join('\n');
 }
-
-export const countOf = (count: number, what: string): string => `${count} ${what}${count === 1 ? '' : 's'}`;

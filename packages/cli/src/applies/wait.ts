@@ -6,6 +6,7 @@ import type { Cli } from '../core/cli.ts';
 import { EXIT } from '../core/exit.ts';
 import { Fault, interrupted } from '../core/fault.ts';
 import { oneLine } from '../terminal/escape.ts';
+import { countOf } from '../terminal/count.ts';
 
 const LOOK_MS = 2_000;
 /** Most applies end before there is anything to say. */
@@ -67,12 +68,10 @@ export function wordsOf(apply: Apply, ahead: number): string[] {
   if (apply.status !== 'queued') return [];
   const attempts = apply.repairs.map(({ error }, at) =>
     error === null
-      ? `An agent repairs ${files(apply.conflicts.length)}, attempt ${at + 1}. → headrace attach ${apply.threadId}`
+      ? `An agent repairs ${countOf(apply.conflicts.length, 'file')}, attempt ${at + 1}. → headrace attach ${apply.threadId}`
       : `Attempt ${at + 1} was refused: ${oneLine(error)}`,
   );
   if (attempts.length > 0) return attempts;
   if (ahead === 0) return ['Merging with the head …'];
   return [`In the queue: ${ahead === 1 ? '1 apply is' : `${ahead} applies are`} merged before this one.`];
 }
-
-const files = (count: number): string => (count === 1 ? '1 file' : `${count} files`);

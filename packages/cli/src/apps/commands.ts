@@ -24,7 +24,7 @@ export const appCommands: readonly Command[] = [
     group: 'Start',
     summary: 'Create an app',
     args: ['NAME'],
-    argHelp: { NAME: 'what people call it' },
+    argHelp: { NAME: 'the name' },
     options: {
       'external-id': { type: 'string', value: 'ID', help: 'your own id of it; no other app may have it' },
     },
@@ -55,7 +55,7 @@ export const appCommands: readonly Command[] = [
     argHelp: { APP },
     argCompletes: { APP: 'app' },
     options: {
-      name: { type: 'string', value: 'NAME', help: 'what people call it' },
+      name: { type: 'string', value: 'NAME', help: 'the name' },
       'external-id': { type: 'string', value: 'ID', help: 'your own id of it' },
       'no-external-id': { type: 'boolean', help: 'remove your own id' },
       metadata: { type: 'string', value: 'KEY=TEXT', help: 'set a key of the metadata', multiple: true },

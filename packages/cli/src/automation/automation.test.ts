@@ -153,7 +153,7 @@ describe('automations', () => {
       'There is no project named "Nowhere"',
     ],
     [['create', '--input', '-'], 2, 'stdin is not JSON'],
-    [['update', NONE], 2, 'Nothing is to be changed'],
+    [['update', NONE], 2, 'There is nothing to change'],
     [['run', NONE], 5, 'There is no such automation'],
     [['run', NONE, '--payload', 'none.json'], 2, 'none.json cannot be read'],
   ])('%j is refused', async (words, exit, message) => {
@@ -200,7 +200,7 @@ describe('tasks', () => {
     [['create', 'x'], 2, 'A task needs a TITLE and --project PROJECT.'],
     [['create', 'x', ...IN_GARDEN, '--issue', 'x'], 2, '/trackerIssueUrl'],
     [['update', '~nothing', '--status', 'derived'], 5, 'There is no task named "nothing"'],
-    [['update', '~nothing'], 2, 'Nothing is to be changed'],
+    [['update', '~nothing'], 2, 'There is nothing to change'],
     [['list', '--status', 'later'], 2, '--status is one of'],
     [['delete', `task_${'0'.repeat(26)}`, '--yes'], 5, 'There is no such task'],
   ])('%j is refused', async (words, exit, message) => {

@@ -19,7 +19,7 @@ const FIELDS = {
   'prompt-file': {
     type: 'string',
     value: 'FILE',
-    help: 'the same, from a file or - for stdin',
+    help: 'the same from a file, or from - for stdin',
     completes: 'file',
   },
   cron: { type: 'string', value: 'CRON', help: 'start at these times, such as "0 6 * * MON-FRI" or @daily' },
@@ -47,13 +47,13 @@ const FIELDS = {
   'pull-request': {
     type: 'string',
     value: 'KIND',
-    help: 'what a run with changes opens (none)',
+    help: 'what a run with changes opens; by default none',
     choices: ['none', 'draft', 'open'],
   },
   overlap: {
     type: 'string',
     value: 'RULE',
-    help: 'what happens while another execution is open (skip)',
+    help: 'what to do while another execution is open; by default skip',
     choices: ['skip', 'queue', 'allow'],
   },
   'spend-limit': { type: 'number', value: 'USD', help: 'what a thread may cost' },
@@ -61,10 +61,10 @@ const FIELDS = {
   'disable-after': {
     type: 'number',
     value: 'N',
-    help: 'how many failures in a row disable it (5)',
+    help: 'disable it after so many failures in a row (5)',
     min: 1,
   },
-  'no-catch-up': { type: 'boolean', help: 'do not run a time that was missed while the service was down' },
+  'no-catch-up': { type: 'boolean', help: 'skip times that were missed while the service was down' },
   ...INPUT_OPTION,
 } as const;
 const WAIT = {
@@ -104,7 +104,7 @@ const definitionCommands: readonly Command[] = [
       'It starts by a schedule (--cron), by events (--on), or by calls of another system (--hook). The secret of a hook is printed once, alone on stdout. Filters and other fields are given by --input.',
     args: ['[NAME]'],
     argHelp: { NAME: 'also the title of its threads' },
-    options: { project: PROJECT, ...FIELDS, disabled: { type: 'boolean', help: 'begin disabled' } },
+    options: { project: PROJECT, ...FIELDS, disabled: { type: 'boolean', help: 'create it disabled' } },
     examples: [
       'headrace automations create Deployed --project \'~Garden\' --hook generic --prompt "{{payload.service}} was deployed." > hook.secret',
       'headrace automations create Look --project \'~Garden\' --on run.failed --prompt "A run failed in {{event.threadId}}."',
@@ -123,7 +123,7 @@ const definitionCommands: readonly Command[] = [
     details: 'A limit is removed by --input, with null.',
     args: ['AUTOMATION'],
     argHelp: { AUTOMATION },
-    options: { name: { type: 'string', value: 'NAME', help: 'what it is called' }, ...FIELDS },
+    options: { name: { type: 'string', value: 'NAME', help: 'the name' }, ...FIELDS },
     examples: ["headrace automations update '~Watering' --cron @daily --overlap queue"],
     scope: 'service',
     writes: true,
@@ -164,11 +164,11 @@ const definitionCommands: readonly Command[] = [
     group: 'Automation',
     summary: 'Replace the secret of a hook',
     details:
-      'The new secret is printed once, alone on stdout. The one before counts for a day, or as --overlap says.',
+      'The new secret is printed once, alone on stdout. The former one stays valid for a day, or for --overlap.',
     args: ['AUTOMATION'],
     argHelp: { AUTOMATION },
     options: {
-      overlap: { type: 'duration', help: 'how long the former secret counts, too (1d); 0s if it has leaked' },
+      overlap: { type: 'duration', help: 'how long the former secret stays valid (1d); 0s if it has leaked' },
     },
     examples: ["headrace automations rotate-secret '~Deployed' --overlap 1h > hook.secret"],
     scope: 'service',
@@ -207,7 +207,7 @@ const executionCommands: readonly Command[] = [
       payload: {
         type: 'string',
         value: 'FILE',
-        help: 'the JSON in the place of a hook’s body, from a file or - for stdin',
+        help: 'the JSON to use as the body of a hook, from a file or - for stdin',
         completes: 'file',
       },
       wait: WAIT,

@@ -99,7 +99,7 @@ async function triggerOf(cli: Cli, fields: Fields): Promise<Partial<Trigger> | u
   };
 }
 
-/** What tells one write from another; a receipt's key must not depend on a secret, not even on its hash. */
+/** What distinguishes writes; a receipt's key must not depend on a secret, not even on its hash. */
 export function withoutSecret(body: UpdateAutomationInput): string {
   const { trigger } = body;
   return JSON.stringify({

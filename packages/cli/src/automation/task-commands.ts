@@ -42,7 +42,7 @@ export const taskCommands: readonly Command[] = [
     group: 'Automation',
     summary: 'Create a task that threads can work on',
     args: ['[TITLE]'],
-    argHelp: { TITLE: 'what is to be done' },
+    argHelp: { TITLE: 'the title' },
     options: {
       project: PROJECT,
       issue: { type: 'string', value: 'URL', help: 'its issue in a tracker' },
@@ -62,7 +62,7 @@ export const taskCommands: readonly Command[] = [
     args: ['TASK'],
     argHelp: { TASK },
     options: {
-      title: { type: 'string', value: 'TITLE', help: 'what is to be done' },
+      title: { type: 'string', value: 'TITLE', help: 'the title' },
       status: {
         type: 'string',
         value: 'STATUS',

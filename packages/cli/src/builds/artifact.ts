@@ -12,6 +12,7 @@ import { tableOf } from '../terminal/table.ts';
 import type { Column } from '../terminal/table.ts';
 import { bytes } from '../terminal/times.ts';
 import { buildNamed } from './names.ts';
+import { countOf } from '../terminal/count.ts';
 
 interface ArtifactOptions {
   output: string | undefined;
@@ -28,7 +29,7 @@ export async function fetchArtifact(
   if (output === '-' && cli.isJson)
     throw usage('--output - writes the archive to stdout, so it excludes --json.');
   if (output === '-' && cli.isTerminal)
-    throw usage('An archive is no text for a terminal.', 'headrace artifact -o - > artifact.tar.gz');
+    throw usage('A terminal cannot show an archive.', 'headrace artifact -o - > artifact.tar.gz');
   const appId = await cli.appId();
   const buildId = await buildNamed(cli, name, appId);
   const build = await cli.client.builds.get(appId, buildId, { signal: cli.signal });
@@ -59,8 +60,8 @@ export async function installArtifact(
       force,
       signal: cli.signal,
     });
-    const same = unchanged === 0 ? '' : `, ${unchanged} were there already`;
-    cli.say(`${written.length} files written to ${shownPath(cli, folder)}${same}`);
+    const same = unchanged === 0 ? '' : `, ${unchanged} already there`;
+    cli.say(`Wrote ${countOf(written.length, 'file')} to ${shownPath(cli, folder)}${same}`);
   } catch (error) {
     if (!(error instanceof ChangedFilesError)) throw error;
     throw new Fault(EXIT.conflict, error.message, { code: 'changed_files', hint: '--force replaces them' });

@@ -95,7 +95,7 @@ async function watch(cli: Cli, order: BuildOrder, options: BuildOptions): Promis
   }
 }
 
-/** Undefined if the thread has other work: its end is a change. A build that fails is told, and waited after. */
+/** Undefined if the thread has other work: its end is a change. A build that fails is reported, and the wait goes on. */
 async function unlessBusy(cli: Cli, work: () => Promise<Exit>): Promise<Exit | undefined> {
   try {
     return await work();

@@ -34,7 +34,7 @@ describe('build', () => {
     expect(built.stderr).toContain(
       `: 2 files, ${build!.artifactByteSize} B\n  sha256 ${build!.artifactSha256}\n`,
     );
-    expect(built.stderr).toContain('2 files written to out\n');
+    expect(built.stderr).toContain('Wrote 2 files to out\n');
     expect(readFileSync(join(cli.cwd, 'out/assets/a.js'), 'utf8')).toBe('1\n');
   });
 
@@ -262,11 +262,9 @@ describe('artifact', () => {
     expect(refused.stderr).toContain('→ --force replaces them');
     expect(readdirSync(join(cli.cwd, 'dist'))).toEqual(['a.txt']);
     const forced = await run(['artifact', '--force']);
-    expect([forced.exit, forced.stdout, forced.stderr]).toEqual([0, 'dist\n', '2 files written to dist\n']);
+    expect([forced.exit, forced.stdout, forced.stderr]).toEqual([0, 'dist\n', 'Wrote 2 files to dist\n']);
     expect(readFileSync(join(cli.cwd, 'dist/a.txt'), 'utf8')).toBe('new\n');
-    expect((await run(['artifact', '-o', 'dist'])).stderr).toBe(
-      '0 files written to dist, 2 were there already\n',
-    );
+    expect((await run(['artifact', '-o', 'dist'])).stderr).toBe('Wrote 0 files to dist, 2 already there\n');
     const { build, ok } = (await run(['artifact', '--json'])).json();
     expect([ok, build.fileCount]).toEqual([true, 2]);
   });

@@ -10,6 +10,7 @@ import { followLog, logParts } from './log.ts';
 import { listOfApp } from './list-of-app.ts';
 import type { Filters } from './list-of-app.ts';
 import { buildNamed } from './names.ts';
+import { countOf } from '../terminal/count.ts';
 
 const COLUMNS: readonly Column<Build>[] = [
   { header: 'ID', value: ({ id }) => id, whole: true },
@@ -59,7 +60,10 @@ function textOf({ paint }: Cli, build: Build): string {
     ['Created', ago(build.createdAt)],
     ['Took', startedAt && finishedAt && lasting(Date.parse(finishedAt) - Date.parse(startedAt))],
     ['Exit code', exitCode === null ? null : String(exitCode)],
-    ['Artifact', artifactByteSize === null ? null : `${fileCount} files, ${bytes(artifactByteSize)}`],
+    [
+      'Artifact',
+      artifactByteSize === null ? null : `${countOf(fileCount ?? 0, 'file')}, ${bytes(artifactByteSize)}`,
+    ],
     ['SHA-256', artifactSha256],
     ['Error', error && `${error.code}: ${shown(error.message)}`],
   ];

@@ -11,6 +11,7 @@ import { shown } from '../terminal/escape.ts';
 import { bytes, lasting } from '../terminal/times.ts';
 import { followLog } from './log.ts';
 import { lastBuild } from './names.ts';
+import { countOf } from '../terminal/count.ts';
 
 export interface BuildOrder {
   appId: string;
@@ -18,7 +19,7 @@ export interface BuildOrder {
   body: CreateBuildInput;
 }
 
-/** The body tells several builds of one command apart, and the command may be that of an earlier build. */
+/** The body distinguishes several builds of one command, which may be that of an earlier build. */
 export async function startBuild(cli: Cli, { appId, threadId, body }: BuildOrder): Promise<Build> {
   const build = await cli.write(
     (client) => client.builds.create(appId, threadId, body, { signal: cli.signal }),
@@ -79,7 +80,7 @@ export function reportBuild(cli: Cli, build: Build): Exit {
     return build.status === 'ready' ? EXIT.done : EXIT.failed;
   }
   if (build.status !== 'ready') throw failureOf(cli, build);
-  const size = `${build.fileCount} files, ${bytes(build.artifactByteSize ?? 0)}`;
+  const size = `${countOf(build.fileCount ?? 0, 'file')}, ${bytes(build.artifactByteSize ?? 0)}`;
   cli.say(`${cli.paintTalk('green', '✓')} ${build.id} is ready${timeOf(build)}: ${size}`);
   cli.say(cli.paintTalk('dim', `  sha256 ${build.artifactSha256}`));
   return EXIT.done;

@@ -30,7 +30,7 @@ test('what is no JSON object is refused with its name and place', async () => {
   await expect(bodyOf(cliIn(cwd), 'body.json', {})).rejects.toThrow(/^body\.json is not JSON: .*token/);
   await expect(bodyOf(cliIn(cwd, '[]'), '-', {})).rejects.toThrow('stdin is not a JSON object.');
   await expect(bodyOf(cliIn(cwd), 'none.json', {})).rejects.toThrow(/^none\.json cannot be read: ENOENT/);
-  expect(() => requireChange({})).toThrow('Nothing is to be changed');
+  expect(() => requireChange({})).toThrow('There is nothing to change');
 });
 
 test('assignments are text, JSON or files, at keys or paths', async () => {

@@ -18,7 +18,7 @@ export async function bodyOf<T extends object>(
 /** Refuses a change that changes nothing, before anything is sent. */
 export function requireChange<T extends object>(body: T): T {
   if (Object.keys(body).length === 0)
-    throw usage('Nothing is to be changed: give an option, or --input FILE.');
+    throw usage('There is nothing to change: give an option, or --input FILE.');
   return body;
 }
 

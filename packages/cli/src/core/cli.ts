@@ -134,7 +134,7 @@ export class Cli {
       });
   }
 
-  /** A key for one write of this command. `about` tells its writes apart, also in a later run of the same command. */
+  /** A key for one write of this command. `about` distinguishes its writes, also in a later run of the same command. */
   writeKey(about: string): string {
     if (this.#writeKey === undefined) throw new Error('The command is not marked as one that writes.');
     const meant = [about, ...this.#lastUsed].join('\n');
@@ -312,7 +312,7 @@ export class Cli {
    */
   async requireYes(question: () => string | Promise<string>): Promise<void> {
     if (this.globals.yes) return;
-    if (!this.canAsk) throw usage('This asks first, and there is no terminal to ask on: give --yes.');
+    if (!this.canAsk) throw usage('This command asks first, and there is no terminal: give --yes.');
     if (!(await this.confirm(await question())))
       throw new Fault(EXIT.failed, 'Nothing was changed.', { code: 'declined' });
   }

@@ -54,7 +54,7 @@ export const GLOBAL_OPTIONS = {
   quiet: { type: 'boolean', short: 'q', help: 'print only data and errors' },
   yes: { type: 'boolean', short: 'y', help: 'answer yes to questions' },
   'no-color': { type: 'boolean', help: 'print no colours; NO_COLOR does the same' },
-  fresh: { type: 'boolean', help: 'do not continue the same command that was interrupted before' },
+  fresh: { type: 'boolean', help: 'do not continue an interrupted run of the same command' },
   help: { type: 'boolean', short: 'h', help: 'print this help' },
   version: { type: 'boolean', help: 'print the version of headrace' },
 } as const satisfies Options;

@@ -24,7 +24,7 @@ export const operatorCommands: readonly Command[] = [
   command({
     name: 'doctor',
     group: 'Operator',
-    summary: 'Report what this host offers, or whether a service works',
+    summary: 'Check this host, or a service',
     details: `On a host: Node, git, the database, sandboxes. With --remote, of the service \
 that you are signed in at: its version, whether it is ready, your key, its clock.
 Exits with 1 if something required is missing.
@@ -95,7 +95,7 @@ ${LIKE_SERVICE}
     summary: "Unpack an image's archive into the data folder, as a runtime for sandboxes",
     details: `The archive is of an OCI image, or of \`docker save\`. --json prints {ok, message}.`,
     args: ['NAME', 'ARCHIVE'],
-    argHelp: { NAME: 'what settings call the runtime', ARCHIVE: 'a tar file' },
+    argHelp: { NAME: 'its name in the settings', ARCHIVE: 'a tar file' },
     argCompletes: { ARCHIVE: 'file' },
     examples: ['headrace runtimes import python-3.13 python.tar'],
     scope: 'none',
@@ -150,7 +150,7 @@ Exits with 1 if objects or repositories are missing or damaged.
   command({
     name: 'restore',
     group: 'Operator',
-    summary: 'Make a backup the state of a new service, and verify it',
+    summary: 'Restore a backup into a new service, and verify it',
     details: `Of an empty data folder (HEADRACE_DATA_DIR; config.json may be there), or, with \
 DATABASE_URL, of an empty database and an empty store. Then reads and hashes \
 everything, as \`storage verify\` does. No service may run there. Event cursors from \
@@ -169,7 +169,7 @@ before the restore answer 410 cursor_expired. ${LIKE_SERVICE}
     name: 'secrets new-key',
     group: 'Operator',
     summary: 'Give the data folder a new secret key',
-    details: `The key before still opens what it sealed. Restart the service, then run \
+    details: `The former key still opens what it sealed. Restart the service, then run \
 \`headrace secrets rotate\`. --json prints {ok, path}.`,
     examples: ['headrace secrets new-key'],
     scope: 'none',
@@ -178,7 +178,7 @@ before the restore answer 410 cursor_expired. ${LIKE_SERVICE}
   command({
     name: 'secrets rotate',
     group: 'Operator',
-    summary: 'Seal with the current secret key what former ones sealed',
+    summary: 'Reseal with the current secret key what former keys sealed',
     details: `Exits with 1 if something remains that no key opens. ${LIKE_SERVICE}
 --json prints {ok, formerKeys, rotated}.`,
     examples: ['headrace secrets rotate'],

@@ -112,6 +112,6 @@ async function askPasswords(cli: Cli): Promise<{ currentPassword: string; newPas
   const currentPassword = await readSecret(cli, 'current password');
   const newPassword = await readSecret(cli, 'new password');
   if ((await readSecret(cli, 'new password again')) !== newPassword)
-    throw usage('The new password was not the same twice.');
+    throw usage('The two new passwords differ.');
   return { currentPassword, newPassword };
 }

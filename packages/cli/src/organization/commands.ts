@@ -8,21 +8,21 @@ import { webhookCommands } from './webhook-commands.ts';
 
 const RANGE = {
   from: { type: 'string', value: 'TIME', help: 'from this UTC day or time on, or so long ago (7d)' },
-  to: { type: 'string', value: 'TIME', help: 'until before this UTC day or time, or so long ago' },
+  to: { type: 'string', value: 'TIME', help: 'before this UTC day or time, or so long ago' },
 } as const;
 
 const usageCommands: readonly Command[] = [
   command({
     name: 'usage',
     group: 'Organization',
-    summary: 'Sum runs, tokens and costs',
+    summary: 'Summarize runs, tokens and costs',
     details: 'Without --from, of the last 30 days.',
     options: {
       ...RANGE,
       by: {
         type: 'string',
         value: 'GROUP',
-        help: 'what a line sums (day)',
+        help: 'what a line sums; by default a day',
         choices: ['day', 'app', 'thread', 'model'],
       },
       ...LIST_OPTIONS,
@@ -139,7 +139,7 @@ const systemCommands: readonly Command[] = [
   command({
     name: 'audit',
     group: 'Organization',
-    summary: 'Read who did what, newest first',
+    summary: 'Show who did what, newest first',
     options: {
       action: {
         type: 'string',
@@ -161,7 +161,7 @@ const systemCommands: readonly Command[] = [
     name: 'system',
     group: 'Organization',
     summary: 'Show the state of the deployment: parts, queues, processes, runners',
-    options: { config: { type: 'boolean', help: 'show the configuration, too, without its secrets' } },
+    options: { config: { type: 'boolean', help: 'also show the configuration, without its secrets' } },
     examples: ['headrace system'],
     scope: 'service',
     needsSession: true,
@@ -171,9 +171,9 @@ const systemCommands: readonly Command[] = [
   command({
     name: 'system stuck',
     group: 'Organization',
-    summary: 'List what has not moved though it should, and what helps',
+    summary: 'List what makes no progress, and what helps',
     options: {
-      for: { type: 'duration', help: 'only what has not moved for so long' },
+      for: { type: 'duration', help: 'only what has made no progress for so long' },
       ...LIST_OPTIONS,
     },
     examples: ['headrace system stuck --for 10m'],

@@ -81,7 +81,7 @@ export const keyCommands: readonly Command[] = [
     args: ['ACCOUNT'],
     argHelp: { ACCOUNT },
     options: {
-      name: { type: 'string', value: 'NAME', help: 'what it is called' },
+      name: { type: 'string', value: 'NAME', help: 'the name' },
       allow: { ...ALLOW, help: 'all that it may do from now on: thread:read,create or thread:*, or all' },
       only: { ...ONLY, help: 'an app or project that it may reach, instead of those before' },
       'all-apps': { type: 'boolean', help: 'let it reach all apps and projects' },

@@ -16,7 +16,7 @@ import { showSecret } from '../core/secrets.ts';
 import { oneLine } from '../terminal/escape.ts';
 import type { Column } from '../terminal/table.ts';
 import { ago, dated } from '../terminal/times.ts';
-import { permissionsOf, permissionsText } from './permissions.ts';
+import { permissionsOf, permissionsText } from '../core/permissions.ts';
 
 const accountsOf = (cli: Cli): Resource<Account> => ({
   what: 'service account',

@@ -56,7 +56,7 @@ export const mcpServerCommands: readonly Command[] = [
     group: 'Organization',
     summary: 'Register an MCP server for agents',
     args: ['[NAME]'],
-    argHelp: { NAME: 'what agents call it' },
+    argHelp: { NAME: 'the name for agents' },
     options: FIELDS,
     examples: [
       'headrace mcp-servers create tickets --server-url https://mcp.example.com/ --header Authorization=@token.txt',
@@ -76,7 +76,7 @@ export const mcpServerCommands: readonly Command[] = [
     args: ['SERVER'],
     argHelp: { SERVER },
     options: {
-      name: { type: 'string', value: 'NAME', help: 'what agents call it' },
+      name: { type: 'string', value: 'NAME', help: 'the name for agents' },
       ...FIELDS,
       'all-apps': { type: 'boolean', help: 'let agents of all apps and projects use it' },
     },

@@ -157,7 +157,7 @@ async function environmentOf(
   return env;
 }
 
-/** What tells one write from another; a receipt's key must not depend on a secret, not even on its hash. */
+/** What distinguishes writes; a receipt's key must not depend on a secret, not even on its hash. */
 const withoutSecrets = (body: UpdateMcpServerInput): string =>
   JSON.stringify({
     ...body,

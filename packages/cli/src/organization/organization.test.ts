@@ -98,8 +98,8 @@ describe('keys', () => {
     [['keys', 'create', 'x', '--allow', 'all', '--app', '~Shop'], 'keys create has no use for --app'],
     [['keys', 'update', '~x', '--enable', '--disable'], '--enable and --disable exclude each other.'],
     [['keys', 'update', '~x', '--all-apps', '--only', '~y'], '--only and --all-apps exclude each other.'],
-    [['keys', 'update', '~x'], 'Nothing is to be changed'],
-    [['keys', 'delete', `sa_${'0'.repeat(26)}`], 'there is no terminal to ask on: give --yes.'],
+    [['keys', 'update', '~x'], 'There is nothing to change'],
+    [['keys', 'delete', `sa_${'0'.repeat(26)}`], 'there is no terminal: give --yes.'],
   ])('%j is refused before anything is sent', async (argv, message) => {
     const cli = signedInCli('http://127.0.0.1:1', 'headrace_session=x');
     const { exit, stdout, stderr } = await cli.run(argv);
@@ -262,7 +262,7 @@ describe('settings', () => {
     const both = await cli.run(['settings', 'get', '--organization', '--project', '~x']);
     expect(both.stderr).toContain('--organization and --project exclude each other.');
     expect((await cli.run(['settings', 'set', '--organization'])).stderr).toContain(
-      'Nothing is to be changed',
+      'There is nothing to change',
     );
     const typo = await cli.run(['settings', 'get', 'modelID', '--organization']);
     expect([typo.exit, typo.stderr]).toEqual([2, expect.stringContaining('Did you mean modelId?')]);

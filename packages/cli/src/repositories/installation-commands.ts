@@ -62,7 +62,7 @@ export const installationCommands: readonly Command[] = [
     details:
       'Secrets come from files or stdin, never from arguments. The service tries the credential first. Without --webhook-secret-file it makes a secret, which is printed once.',
     args: ['NAME'],
-    argHelp: { NAME: 'what people call it' },
+    argHelp: { NAME: 'the name' },
     options: {
       'base-url': { type: 'string', value: 'URL', help: 'of GitHub Enterprise: https://HOST/api/v3' },
       ...CREDENTIAL,

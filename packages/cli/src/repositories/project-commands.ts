@@ -52,7 +52,7 @@ export const projectCommands: readonly Command[] = [
     details:
       'A project is bound to a repository for good. Its threads start from a branch, and their changes become pull requests. An app (headrace apps create) has no repository.',
     args: ['NAME'],
-    argHelp: { NAME: 'what people call it' },
+    argHelp: { NAME: 'the name' },
     options: {
       repo: { type: 'string', value: 'REPOSITORY', help: 'its repository: a name, an id or @last' },
       ...FIELDS,

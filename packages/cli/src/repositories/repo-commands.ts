@@ -85,7 +85,7 @@ const repositories: readonly Command[] = [
       'required-check': {
         type: 'string',
         value: 'CHECK',
-        help: 'a check that has to succeed before a merge; replaces all',
+        help: 'a check that must succeed before a merge; replaces all',
         multiple: true,
       },
       'no-required-checks': { type: 'boolean', help: 'require no check' },
@@ -136,7 +136,7 @@ const repositories: readonly Command[] = [
   command({
     name: 'repos inspect',
     group: 'Repositories',
-    summary: 'Look whether a project can use a branch',
+    summary: 'Check whether a project can use a branch',
     args: ['REPOSITORY', '[REF]'],
     argHelp: { ...ARG_HELP, REF: 'a branch or a whole commit id (the default branch)' },
     examples: ['headrace repos inspect site main'],
@@ -154,7 +154,7 @@ const statuses: readonly Command[] = [
     summary: 'List what CI reported about a commit',
     args: ['REPOSITORY', 'COMMIT'],
     argHelp: OF_COMMIT,
-    options: { ...LIST_OPTIONS, all: { type: 'boolean', help: 'earlier reports of a check, too' } },
+    options: { ...LIST_OPTIONS, all: { type: 'boolean', help: 'also earlier reports of a check' } },
     examples: ['headrace statuses list site main'],
     scope: 'service',
     answer: 'scm.listStatuses',
@@ -164,7 +164,7 @@ const statuses: readonly Command[] = [
     name: 'statuses create',
     group: 'Repositories',
     summary: 'Report a check of a commit, as CI does',
-    details: 'Only for repositories that the service hosts. Of each check the newest report counts.',
+    details: 'Only for repositories that the service hosts. The newest report of each check counts.',
     args: ['REPOSITORY', 'COMMIT', 'CHECK', 'STATE'],
     argHelp: {
       ...OF_COMMIT,

@@ -118,7 +118,7 @@ export const sourceCommands: readonly Command[] = [
       },
       stat: { type: 'boolean', help: 'count the changed lines of each file' },
       'name-only': { type: 'boolean', help: 'list the paths' },
-      'name-status': { type: 'boolean', help: 'list the paths with A, M, D or R' },
+      'name-status': { type: 'boolean', help: 'list the paths, each with A, M, D or R' },
       word: { type: 'boolean', help: 'mark the changed words' },
       'no-pager': { type: 'boolean', help: 'do not start a pager' },
     },

@@ -10,6 +10,7 @@ import { oneLine } from '../terminal/escape.ts';
 import { lasting } from '../terminal/times.ts';
 import { changeCounts, changeLine } from './changes.ts';
 import { folderFault, folderOf, heldBy, hold } from './folder.ts';
+import { countOf } from '../terminal/count.ts';
 
 export async function pullSource(
   cli: Cli,
@@ -36,7 +37,7 @@ export async function pullSource(
   const changes = changesOf(installed);
   if (cli.isJson) return cli.show({ source, ...installed }, () => '');
   for (const change of isThere ? changes : []) cli.print(changeLine(change, cli.paint));
-  const files = `${source.fileCount} files`;
+  const files = countOf(source.fileCount, 'file');
   const what =
     changes.length === 0
       ? `The folder has ${source.id} already`

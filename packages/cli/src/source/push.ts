@@ -12,6 +12,7 @@ import { bytes, lasting } from '../terminal/times.ts';
 import { changeCounts, changeLine } from './changes.ts';
 import { folderFault, folderOf, heldBy, hold, requireFolder } from './folder.ts';
 import { watchFolder } from './watch.ts';
+import { countOf } from '../terminal/count.ts';
 
 interface PushOptions {
   message: string | undefined;
@@ -131,9 +132,11 @@ function stepOf(progress: Progress | undefined): Step {
 function summaryOf({ changes, files, parent }: Plan, source: PushedSource, ms: number): string {
   const time = lasting(ms);
   if (source.sent === 'nothing')
-    return `Nothing has changed since ${source.id} (${files.length} files, ${time}).`;
+    return `Nothing has changed since ${source.id} (${countOf(files.length, 'file')}, ${time}).`;
   const what =
-    parent === null ? `${files.length} files` : `${changeCounts(changes)} of ${files.length} files`;
+    parent === null
+      ? countOf(files.length, 'file')
+      : `${changeCounts(changes)} of ${countOf(files.length, 'file')}`;
   return `Pushed ${what}, ${bytes(source.bytesSent)} in ${time}.`;
 }
 
@@ -172,6 +175,6 @@ function showPlan(cli: Cli, found: Plan): void {
   cli.say(
     send === 'nothing'
       ? `Nothing has changed since ${parent!.id}: nothing would be sent.`
-      : `${changeCounts(changes)} of ${files.length} files: ${bytes(bytesToSend)} would be sent.`,
+      : `${changeCounts(changes)} of ${countOf(files.length, 'file')}: ${bytes(bytesToSend)} would be sent.`,
   );
 }

@@ -2,6 +2,7 @@
 import stringWidth from 'fast-string-width';
 import { oneLine, shown } from './escape.ts';
 import type { Color, Paint } from './style.ts';
+import { countOf } from './count.ts';
 
 interface Look {
   paint: Paint;
@@ -192,13 +193,11 @@ function sumOf(files: readonly Counted[]): string {
   const sum = (member: 'additions' | 'deletions') => files.reduce((total, file) => total + file[member], 0);
   const [added, deleted] = [sum('additions'), sum('deletions')];
   return [
-    ` ${count(files.length, 'file')} changed`,
-    ...(added > 0 ? [`${count(added, 'insertion')}(+)`] : []),
-    ...(deleted > 0 ? [`${count(deleted, 'deletion')}(-)`] : []),
+    ` ${countOf(files.length, 'file')} changed`,
+    ...(added > 0 ? [`${countOf(added, 'insertion')}(+)`] : []),
+    ...(deleted > 0 ? [`${countOf(deleted, 'deletion')}(-)`] : []),
   ].join(', ');
 }
-
-const count = (number: number, what: string) => `${number} ${what}${number === 1 ? '' : 's'}`;
 
 /** The text's end, after `…`, if it has more than `width` columns. */
 function endOf(text: string, width: number): string {

@@ -51,7 +51,7 @@ export const threadCommands: readonly Command[] = [
     args: ['[MESSAGE]'],
     argHelp: { MESSAGE: 'what the agent is to do; - reads it from stdin' },
     options: {
-      title: { type: 'string', value: 'TEXT', help: 'what people call it' },
+      title: { type: 'string', value: 'TEXT', help: 'the title' },
       ...MODEL,
       source: {
         type: 'string',
@@ -87,9 +87,9 @@ export const threadCommands: readonly Command[] = [
     name: 'thread update',
     summary: 'Change the title or the spend limit of a thread',
     options: {
-      title: { type: 'string', value: 'TEXT', help: 'what people call it; empty for none' },
+      title: { type: 'string', value: 'TEXT', help: 'the title; empty for none' },
       'spend-limit': { type: 'number', value: 'USD', help: 'the most that its runs may cost, in US dollars' },
-      'no-spend-limit': { type: 'boolean', help: 'let its runs cost what they cost' },
+      'no-spend-limit': { type: 'boolean', help: 'remove the spend limit' },
     },
     examples: [
       'headrace thread update thr_01k9x3v5e8f7arh2m4t6w8y0zb --title "Dark mode" --spend-limit 2.50',
@@ -193,7 +193,7 @@ export const threadCommands: readonly Command[] = [
       order: {
         type: 'string',
         value: 'ORDER',
-        help: 'which come first: asc the oldest, desc the newest',
+        help: 'the order: asc prints the oldest first, desc the newest',
         choices: ['asc', 'desc'],
       },
     },

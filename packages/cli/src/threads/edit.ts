@@ -105,7 +105,7 @@ async function save(cli: Cli, place: Place, body: CreateEditInput): Promise<void
   }
 }
 
-/** A text that could not be saved: nobody writes it twice. */
+/** Keeps a text that could not be saved, so that it need not be written again. */
 function keep(cli: Cli, { path, content, encoding }: Change): void {
   if (typeof content !== 'string') return;
   const kept = join(mkdtempSync(join(cli.io.env.TMPDIR || tmpdir(), 'headrace-kept-')), basename(path));

@@ -4,7 +4,7 @@
  *   following --Ctrl-C--> leaving --2 s, or any other key--> left: the work goes on
  *   leaving --Ctrl-C or s--> stopping: the run is stopped, and followed to its end --Ctrl-C--> left
  *
- * Without a terminal there is nobody to press again: the first Ctrl-C leaves.
+ * Without a terminal, no key can be pressed again: the first Ctrl-C leaves.
  */
 import { once } from 'node:events';
 import { HeadraceError } from '@headrace/client';

@@ -57,7 +57,7 @@ test('the exit code and the last message say which step failed', async () => {
   expect([apply.exit, apply.stderr]).toEqual([
     6,
     expect.stringMatching(
-      /1 paths are in conflict: index.html\n→ headrace apply thr_\w+\n✗ The step that failed: apply\n$/,
+      /1 conflict with the head: index.html\n→ headrace apply thr_\w+\n✗ The step that failed: apply\n$/,
     ),
   ]);
   service.buildNext({ exitCode: 2 });

@@ -13,6 +13,7 @@ import { followThread } from './follow.ts';
 import { placeOf, rememberThread } from './place.ts';
 import { changeOf } from './run-end.ts';
 import { messageText } from './talk.ts';
+import { countOf } from '../terminal/count.ts';
 
 interface RunOptions {
   apply: boolean;
@@ -123,7 +124,7 @@ async function applyWork(
     cli.say(`${cli.paintTalk('green', '✓')} Applied: ${apply.resultSourceId} is the head`);
   else if (apply.status === 'conflicted')
     cli.say(
-      `${cli.paintTalk('yellow', '!')} ${apply.conflicts.length} paths are in conflict: ${apply.conflicts.map(oneLine).join(', ')}\n→ headrace apply ${apply.threadId}`,
+      `${cli.paintTalk('yellow', '!')} ${countOf(apply.conflicts.length, 'conflict')} with the head: ${apply.conflicts.map(oneLine).join(', ')}\n→ headrace apply ${apply.threadId}`,
     );
   else cli.say(`${cli.paintTalk('red', '✗')} ${apply.id} failed: ${shown(apply.error ?? '')}`);
   return apply;

@@ -51,7 +51,7 @@ export const workCommands: readonly Command[] = [
       manual: { type: 'boolean', help: 'leave conflicts to a person, not to an agent' },
       build: { type: 'string', value: 'COMMAND', help: 'run this in the result, and keep its output' },
       directory: { type: 'string', short: 'd', value: 'DIR', help: 'the folder that the build makes (dist)' },
-      title: { type: 'string', value: 'TEXT', help: 'what people call the thread' },
+      title: { type: 'string', value: 'TEXT', help: 'the title of the thread' },
       ...MODEL,
       ...FOLLOWING,
     },

@@ -1,7 +1,7 @@
 /** What a service key may do, as people write it: `thread:read,update`, `thread:*`, `all`. */
 import type { AccountPermissions } from '@headrace/client';
-import { usage } from '../core/fault.ts';
-import { nearest } from '../core/nearest.ts';
+import { usage } from './fault.ts';
+import { nearest } from './nearest.ts';
 
 type Resource = keyof AccountPermissions;
 /** All that the service knows. */
