@@ -1,7 +1,6 @@
 /** `headrace builds …` and `logs` */
 import type { Build } from '@headrace/client';
 import type { Cli } from '../core/cli.ts';
-import { usage } from '../core/fault.ts';
 import { oneLine, shown } from '../terminal/escape.ts';
 import { statusColor } from '../terminal/style.ts';
 import type { Column } from '../terminal/table.ts';
