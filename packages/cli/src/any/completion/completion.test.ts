@@ -182,7 +182,7 @@ function testCliOf(status?: number | null) {
           init?.signal?.addEventListener('abort', () => reject(init.signal!.reason as Error)),
         )
       : Response.json({ ok: false, error: { code: 'x', message: 'x' } }, { status });
-  return () => testCli({ url: service.url, key: service.key, fetch: answer as typeof fetch });
+  return () => testCli({ url: service.url, key: service.key, fetch: answer });
 }
 
 test('a shell that has none is refused, and --json has the script', async () => {
