@@ -93,11 +93,13 @@ async function failed(error: unknown, argv: readonly string[], io: Io): Promise<
   }
   const paint = paintFor(hasColor(io, io.stderr, options.includes('--no-color')));
   const { shown } = await import('./terminal/escape.ts');
+  // Whatever answered may have sent no text.
+  const text = (value: unknown) => shown(String(value));
   const lines = [
     `${paint('red', 'headrace:')} ${shown(message)}`,
-    ...fields.map(({ path, message: fault }) => `  ${shown(String(path))} ${shown(String(fault))}`),
+    ...fields.map(({ path, message: fault }) => `  ${text(path)} ${text(fault)}`),
     ...(hint === undefined ? [] : [`  ${paint('dim', '→')} ${shown(hint)}`]),
-    ...(requestId === null ? [] : [paint('dim', `  request ${shown(String(requestId))}`)]),
+    ...(requestId === null ? [] : [paint('dim', `  request ${text(requestId)}`)]),
   ];
   io.stderr.write(`${lines.join('\n')}\n`);
   return exit;

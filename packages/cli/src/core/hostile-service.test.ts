@@ -17,6 +17,7 @@ test('ids and statuses are shown, and the colours of this program stay', async (
   const { exit, stdout } = await cli.run(argv, { terminal: {} });
   expect(exit).toBe(0);
   expect(stdout).toContain('␛]0;owned␇␛[2J<009B>8m');
+  // oxlint-disable-next-line no-control-regex -- they must not be there
   expect(stdout).not.toMatch(/[\u0007\u001b\u009b]/);
 });
 
@@ -30,6 +31,7 @@ test('errors are shown whole, whatever is in their members', async () => {
   const cli = answering(() => Response.json({ ok: false, error }, { status: 400 }));
   const { exit, stderr } = await cli.run(['apps', 'list']);
   expect(exit).toBe(2);
+  // oxlint-disable-next-line no-control-regex -- they must not be there
   expect(stderr).not.toMatch(/[\u0007\u001b\u009b]|function/);
   expect(stderr).toContain('request ␛]0;owned␇');
   const { error: reported } = (await cli.run(['apps', 'list', '--json'])).json();
