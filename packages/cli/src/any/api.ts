@@ -50,7 +50,7 @@ async function requestOf(
   const fields = await fieldsOf(cli, options['raw-field'], options.field);
   const bytes = options.input === undefined ? undefined : await bytesOf(cli, options.input);
   const hasBody = bytes !== undefined || Object.keys(fields).length > 0;
-  const method = (givenMethod ?? (hasBody ? 'POST' : 'GET')).toUpperCase();
+  const method = (givenMethod ?? (hasBody && !options.paginate ? 'POST' : 'GET')).toUpperCase();
   if (!METHODS.includes(method))
     throw usage(`${JSON.stringify(givenMethod)} is no method: ${METHODS.join(', ')}.`);
   if (method === 'GET' && bytes !== undefined) throw usage('GET has no body: leave --input out.');

@@ -21,8 +21,12 @@ interface Named {
 /** Prints a value and what it is, with a tab between, a line each. After `~`, names are the values. */
 export async function printCandidates(argv: readonly string[], io: Io): Promise<Exit> {
   const [kind = '', prefix = '', ...words] = argv;
-  const quiet = { ...io, stderr: new PassThrough() };
-  const cli = new Cli(quiet, globalsIn(words));
+  // Its time is over as if Ctrl-C were pressed, whatever it waits for.
+  const onInterrupt = (listener: () => void) => {
+    const timer = setTimeout(listener, LIMIT_MS);
+    return () => clearTimeout(timer);
+  };
+  const cli = new Cli({ ...io, stderr: new PassThrough(), onInterrupt }, globalsIn(words));
   try {
     const found = await namedOf(cli, kind);
     const isName = prefix.startsWith('~');
@@ -53,7 +57,7 @@ function globalsIn(words: readonly string[]): Globals {
 }
 
 async function namedOf(cli: Cli, kind: string): Promise<Named[]> {
-  const options = { limit: OFFERED, timeoutMs: LIMIT_MS };
+  const options = { limit: OFFERED, signal: cli.signal };
   if (kind === 'context')
     return Object.entries(readContexts(cli.io).contexts).map(([id, { url }]) => ({ id, label: url }));
   if (kind === 'app') {

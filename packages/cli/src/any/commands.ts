@@ -30,7 +30,7 @@ nested, and a[] is a list. A write gets an Idempotency-Key, or has that of --hea
       },
       header: { type: 'string', short: 'H', value: 'NAME: VALUE', help: 'a header', multiple: true },
       include: { type: 'boolean', short: 'i', help: 'print the status and the headers first' },
-      paginate: { type: 'boolean', help: 'read all pages of a list; with --jsonl an item a line' },
+      paginate: { type: 'boolean', help: 'read all pages of a list, by GET; with --jsonl an item a line' },
       timeout: { type: 'duration', help: 'how long the answer may take (2m)' },
     },
     examples: [

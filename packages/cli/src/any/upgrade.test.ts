@@ -1,6 +1,3 @@
-import { writeFileSync } from 'node:fs';
-import { join } from 'node:path';
-import { createTestService } from '@headrace/client/testing';
 import { describe, expect, test } from 'vitest';
 import { testCli } from '../cli.fixture.ts';
 import { VERSION } from '../core/version.ts';
@@ -49,42 +46,5 @@ describe('upgrade --check', () => {
     const { cli, asked } = asking(() => Response.json({}));
     const { exit, stderr } = await cli.run(['upgrade']);
     expect([exit, stderr, asked]).toEqual([2, expect.stringContaining('npm i -g @headrace/cli@latest'), []]);
-  });
-});
-
-describe('api', () => {
-  const PATH = '/api/platform/v1/apps';
-
-  test('writes fields, reads with a query, reads all pages, and takes a body from a file', async () => {
-    const cli = testCli(createTestService());
-    const made = await cli.run(['api', PATH, '-f', 'name=Shop', '-f', 'metadata[plan]=pro']);
-    const { app } = made.json();
-    expect([made.exit, app.name, app.metadata]).toEqual([0, 'Shop', { plan: 'pro' }]);
-    await cli.run(['api', 'POST', PATH, '-f', 'name=Other']);
-    const lines = await cli.run(['api', 'GET', `${PATH}?limit=1`, '--paginate', '--jsonl']);
-    expect(lines.stdout.trim().split('\n')).toHaveLength(2);
-    writeFileSync(join(cli.cwd, 'changes.json'), '{"name":"Store"}');
-    const line = ['api', 'PATCH', `${PATH}/{app}`, '--input', 'changes.json', '--app', app.id];
-    expect((await cli.run(line)).json().app.name).toBe('Store');
-  });
-
-  test('prints the error of the API as it is', async () => {
-    const cli = testCli(createTestService());
-    const { exit, stdout } = await cli.run(['api', `${PATH}/prj_${'0'.repeat(26)}`, '--json']);
-    expect([exit, JSON.parse(stdout)]).toMatchObject([5, { ok: false, error: { code: expect.any(String) } }]);
-  });
-
-  test.each([
-    [['FLY', '/x'], 'is no method'],
-    [['GET', '/x', '--input', '-'], 'GET has no body'],
-    [['https://evil.example/x'], 'is an address'],
-    [['/x', '-f', 'a'], 'is no field'],
-    [['/x', '-f', '__proto__[a]=1'], 'is no key'],
-    [['/x', '-f', 'a=1', '-f', 'a=2'], 'is given twice'],
-    [['/x', '-H', 'nonsense'], 'is no header'],
-  ])('%j is refused before anything is sent', async (words, message) => {
-    const service = createTestService();
-    const { exit, stderr } = await testCli(service).run(['api', ...words]);
-    expect([exit, stderr, service.requests]).toEqual([2, expect.stringContaining(message), []]);
   });
 });
