@@ -11,7 +11,6 @@ import { parse } from './core/parse.ts';
 import type { Parsed } from './core/parse.ts';
 import { VERSION } from './core/version.ts';
 import { hasColor, paintFor } from './terminal/style.ts';
-import { ago } from './terminal/times.ts';
 
 /** Longer lines are hard to read. */
 const WIDEST_HELP = 100;
@@ -43,27 +42,17 @@ export async function headrace(argv: readonly string[], io: Io): Promise<number>
 async function run(command: Command, { globals, input }: Parsed, io: Io): Promise<number> {
   // Loads the client; help and completion do without it.
   const [{ Cli }, { beginWrite }] = await Promise.all([import('./core/cli.ts'), import('./core/writes.ts')]);
-  const write = command.writes
-    ? beginWrite(io, identityOf(command, { globals, input }, io), globals.fresh)
-    : undefined;
-  const cli = new Cli(io, globals, write?.key);
-  if (write?.continues)
-    cli.say(
-      `Continuing the same command, which was interrupted ${ago(write.continues.toISOString())}. --fresh starts a new one.`,
-    );
-  if (write?.unkept)
-    cli.say(
-      `No key can be kept for this command: interrupted, it may act again when it is run again. ${write.unkept}`,
-    );
+  const begin = () => beginWrite(io, identityOf(command, { globals, input }, io), globals.fresh);
+  const cli = new Cli(io, globals, command.writes ? begin : undefined);
   try {
     if (command.needsSession) cli.requireSession();
     const exit = (await command.run(cli, input)) ?? EXIT.done;
-    write?.end();
+    cli.endWrite();
     return exit;
   } catch (error) {
     const cause: unknown = cli.signal.aborted ? cli.signal.reason : error;
     const { isAnswer } = await import('./core/report.ts');
-    if (isAnswer(cause)) write?.end();
+    if (isAnswer(cause)) cli.endWrite();
     throw cause;
   } finally {
     cli.close();

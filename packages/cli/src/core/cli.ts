@@ -14,12 +14,14 @@ import { hasColor, paintFor } from '../terminal/style.ts';
 import type { Paint } from '../terminal/style.ts';
 import { tableOf } from '../terminal/table.ts';
 import type { Column } from '../terminal/table.ts';
+import { ago } from '../terminal/times.ts';
 import type { Globals } from './options.ts';
 import { EXIT } from './exit.ts';
 import { Fault, interrupted, usage } from './fault.ts';
 import type { Io } from './io.ts';
 import { idOf } from './names.ts';
 import { VERSION } from './version.ts';
+import type { Write } from './writes.ts';
 
 interface Listing<T> {
   /** The member of the API's answer, for example `apps`. */
@@ -45,8 +47,9 @@ export class Cli {
   /** On stdout and stderr. */
   readonly paint: Paint;
   readonly paintTalk: Paint;
-  /** The first part of the keys of this command's writes; undefined for a command that writes nothing. */
-  readonly #writeKey: string | undefined;
+  /** Undefined for a command that writes nothing. */
+  readonly #beginWrite: (() => Write) | undefined;
+  #write: Write | undefined;
   readonly #interrupt = new AbortController();
   readonly #stopListening: () => void;
   /** What `@last` has meant: the command line does not say it. */
@@ -55,10 +58,10 @@ export class Cli {
   #target: Target | undefined;
   #client: Client | undefined;
 
-  constructor(io: Io, globals: Globals, writeKey?: string) {
+  constructor(io: Io, globals: Globals, beginWrite?: () => Write) {
     this.io = io;
     this.globals = globals;
-    this.#writeKey = writeKey;
+    this.#beginWrite = beginWrite;
     this.signal = this.#interrupt.signal;
     this.paint = paintFor(hasColor(io, io.stdout, globals['no-color']));
     this.paintTalk = paintFor(hasColor(io, io.stderr, globals['no-color']));
@@ -136,9 +139,28 @@ export class Cli {
 
   /** A key for one write of this command. `about` distinguishes its writes, also in a later run of the same command. */
   writeKey(about: string): string {
-    if (this.#writeKey === undefined) throw new Error('The command is not marked as one that writes.');
+    this.#write ??= this.#begin();
     const meant = [about, ...this.#lastUsed].join('\n');
-    return `${this.#writeKey}:${createHash('sha256').update(meant).digest('hex').slice(0, 16)}`;
+    return `${this.#write.key}:${createHash('sha256').update(meant).digest('hex').slice(0, 16)}`;
+  }
+
+  #begin(): Write {
+    if (!this.#beginWrite) throw new Error('The command is not marked as one that writes.');
+    const write = this.#beginWrite();
+    if (write.continues)
+      this.say(
+        `Continuing the same command, which was interrupted ${ago(write.continues.toISOString())}. --fresh starts a new one.`,
+      );
+    if (write.unkept)
+      this.say(
+        `No key can be kept for this command: interrupted, it may act again when it is run again. ${write.unkept}`,
+      );
+    return write;
+  }
+
+  /** The writes have an answer: the same command acts again from now on. */
+  endWrite(): void {
+    this.#write?.end();
   }
 
   /** The app of the command, by option, environment, link or context. */
@@ -270,7 +292,8 @@ export class Cli {
     const isFiltered = Object.values(filters).some((value) => value !== undefined);
     const items: T[] = [];
     let last: Page<T> | undefined;
-    while (items.length < limit && (last === undefined || last.hasMore)) {
+    // A page that says that there is more, and has nothing, would be asked for without end.
+    while (items.length < limit && (last === undefined || (last.hasMore && last.items.length > 0))) {
       const cursor = last?.nextCursor ?? undefined;
       last = await page({
         limit: Math.min(PAGE, limit - items.length),
