@@ -30,6 +30,7 @@ export interface Pair {
 /** What a plain body still needs to be looked at in full. */
 const BODIES: Record<string, (given: JsonObject) => Record<string, Json | undefined>> = {
   'edits.createEdit': () => ({ changes: CHANGES }),
+  'webhooks.createWebhook': () => ({ url: 'https://example.test' }),
   // One of two forms: both requests of the pair must use the same one.
   'sources.importSource': ({ baseSourceId }) =>
     baseSourceId === undefined
@@ -60,9 +61,11 @@ function ask(
   operation: Operation,
   ids: Ids,
   actor: Actor,
-  random: Random,
+  values: Random,
   more: { body?: JsonObject; query?: Record<string, string> } = {},
 ): Request {
+  // Both of a pair take the same values.
+  const random = values.fork(operation.id);
   const key = operation.isWrite ? randomUUID() : undefined;
   const body = operation.body
     ? withKey(

@@ -52,12 +52,12 @@ export async function makeStates(
     { name: 'an expired key', actorFor: always(byKey(expired)), status: unauthorized },
     { name: 'a revoked key', actorFor: always(byKey(revoked.key)), status: unauthorized },
     { name: "a disabled account's key", actorFor: always(byKey(disabled.key)), status: unauthorized },
-    // The permission to read a receipt is that of its write, so nobody has it for a receipt that does not
-    // exist.
+    // The permission to read a receipt is that of its write: nobody has it for a receipt that does not exist,
+    // and the list omits the others.
     {
       name: 'a key without the permission',
       actorFor: (operation) =>
-        operation.base === 'operations.getOperation'
+        ['operations.getOperation', 'operations.listOperations'].includes(operation.base)
           ? undefined
           : byKey(lacking.get(operation.permissions[0] ?? '')!),
       status: byApi(403, 401),

@@ -171,8 +171,13 @@ export const TEXT_MUTATIONS: Mutation[] = [
   {
     name: 'huge number',
     fits: hasMembers,
-    apply: (specimen, random) =>
-      withRaw(specimen, random, (p) => typeof p.value === 'number', random.pick(HUGE)),
+    apply: (specimen, random) => {
+      const raw = random.pick(HUGE);
+      // Where any JSON goes, a large number that is finite goes too.
+      const isWrong = ({ value, schema }: Place) =>
+        typeof value === 'number' && (schema.type !== undefined || !Number.isFinite(Number(raw)));
+      return withRaw(specimen, random, isWrong, raw);
+    },
   },
   {
     name: 'deep nesting',

@@ -76,6 +76,7 @@ describe('faults by place', () => {
       ['lone_surrogate /0', 'lone_surrogate /1', 'lone_surrogate /2', 'lone_surrogate /4'],
     ],
     ['{"k":{"\\udfff":1}}', ['lone_surrogate /k/\udfff']],
+    ['{"a":[1e308,1e309],"b":-1e400}', ['huge_number /a/1', 'huge_number /b']],
     ['{"a":"\\u0000","b":"\\ud800","c":1,"c":2}', ['duplicate_member /c', 'nul /a', 'lone_surrogate /b']],
   ])('%j', (text, faults) => expect(faultsOf(text)).toEqual(faults));
 

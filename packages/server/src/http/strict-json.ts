@@ -1,8 +1,8 @@
 /**
- * JSON without its ambiguities: a member given twice, NUL, lone surrogates, invalid UTF-8, a byte order
- * mark and deep nesting are found. The usual body pays for `JSON.parse`, one pass over the bytes and one
- * over the values: a text with as many strings as its value has keys and strings lost no member on the way,
- * so the tokenizer that finds duplicates by place runs on faulty bodies only.
+ * JSON without its ambiguities: a member given twice, NUL, lone surrogates, numbers out of range, invalid
+ * UTF-8, a byte order mark and deep nesting are found. The usual body pays for `JSON.parse`, one pass over
+ * the bytes and one over the values: a text with as many strings as its value has keys and strings lost no
+ * member on the way, so the tokenizer that finds duplicates by place runs on faulty bodies only.
  */
 import { isUtf8 } from 'node:buffer';
 import { findDuplicateMembers } from './duplicate-members.ts';
@@ -11,7 +11,7 @@ import { pointerToken } from './json-pointer.ts';
 export interface JsonFault {
   /** JSON pointer of the member or value. */
   path: string;
-  kind: 'duplicate_member' | 'nul' | 'lone_surrogate';
+  kind: 'duplicate_member' | 'nul' | 'lone_surrogate' | 'huge_number';
   message: string;
 }
 
@@ -47,9 +47,16 @@ export function parseStrictJson(
   const text = buffer.toString('utf8');
   const value = parse(text);
   const faults: JsonFault[] = [];
-  if (countStrings(value) !== strings) faults.push(...findDuplicateMembers(text, MAX_FAULTS).map(duplicate));
+  const parsed = { strings: 0, isFinite: true };
+  tally(value, parsed);
+  if (parsed.strings !== strings) faults.push(...findDuplicateMembers(text, MAX_FAULTS).map(duplicate));
   // Raw control characters are no JSON and raw surrogates no UTF-8: both can come by an escape only.
-  if (buffer.includes('\\u0000') || buffer.includes('\\ud') || buffer.includes('\\uD'))
+  if (
+    !parsed.isFinite ||
+    buffer.includes('\\u0000') ||
+    buffer.includes('\\ud') ||
+    buffer.includes('\\uD')
+  )
     inspect(value, '', options.allowNul ?? never, faults);
   return { value, faults: faults.slice(0, MAX_FAULTS) };
 }
@@ -108,17 +115,17 @@ function closingQuote(text: Buffer, from: number, end: number): number {
   return i;
 }
 
-function countStrings(value: unknown): number {
-  if (typeof value === 'string') return 1;
-  if (typeof value !== 'object' || value === null) return 0;
-  let n = 0;
-  if (Array.isArray(value)) {
-    for (const item of value) n += countStrings(item);
-    return n;
+/** A number out of range is parsed as infinity, which would be stored as null. */
+function tally(value: unknown, parsed: { strings: number; isFinite: boolean }): void {
+  if (typeof value === 'string') parsed.strings++;
+  else if (typeof value === 'number') parsed.isFinite &&= Number.isFinite(value);
+  else if (typeof value !== 'object' || value === null) return;
+  else if (Array.isArray(value)) for (const item of value) tally(item, parsed);
+  else {
+    const keys = Object.keys(value);
+    for (const key of keys) tally((value as Record<string, unknown>)[key], parsed);
+    parsed.strings += keys.length;
   }
-  const keys = Object.keys(value);
-  for (const key of keys) n += countStrings((value as Record<string, unknown>)[key]);
-  return n + keys.length;
 }
 
 function inspect(
@@ -129,6 +136,8 @@ function inspect(
 ): void {
   if (faults.length >= MAX_FAULTS) return;
   if (typeof value === 'string') inspectText(value, path, allowNul, faults);
+  else if (typeof value === 'number' && !Number.isFinite(value))
+    faults.push({ path, kind: 'huge_number', message: 'is a number out of range' });
   else if (Array.isArray(value)) value.forEach((item, i) => inspect(item, `${path}/${i}`, allowNul, faults));
   else if (typeof value === 'object' && value !== null) {
     for (const [key, member] of Object.entries(value)) {
