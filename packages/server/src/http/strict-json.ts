@@ -51,12 +51,7 @@ export function parseStrictJson(
   tally(value, parsed);
   if (parsed.strings !== strings) faults.push(...findDuplicateMembers(text, MAX_FAULTS).map(duplicate));
   // Raw control characters are no JSON and raw surrogates no UTF-8: both can come by an escape only.
-  if (
-    !parsed.isFinite ||
-    buffer.includes('\\u0000') ||
-    buffer.includes('\\ud') ||
-    buffer.includes('\\uD')
-  )
+  if (!parsed.isFinite || buffer.includes('\\u0000') || buffer.includes('\\ud') || buffer.includes('\\uD'))
     inspect(value, '', options.allowNul ?? never, faults);
   return { value, faults: faults.slice(0, MAX_FAULTS) };
 }
