@@ -7,6 +7,7 @@ import type { TestServer } from '@headrace/server/service.fixture.ts';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { testCli } from '../cli.fixture.ts';
 import type { TestCli } from '../cli.fixture.ts';
+import { ptyTest, terminal } from '../cli.pty.fixture.ts';
 import { credentialIdOf, isServiceKey } from './service-key.ts';
 
 /** Well formed, and valid nowhere. */
@@ -324,6 +325,24 @@ describe('a person', () => {
     const { exit, stdout, stderr } = await signIn(cli, 'wrong password 123');
     expect([exit, storedOf(cli)]).toEqual([4, null]);
     expect(stdout + stderr).not.toContain('wrong password 123');
+  });
+
+  ptyTest('on a terminal, neither a key nor a password is shown while it is typed', async () => {
+    for (const [argv, question, secret] of [
+      [['login', server.base], 'The service key:', server.key],
+      [['login', server.base, '--email', OWNER.email], `Password of ${OWNER.email}:`, OWNER.password],
+    ] as const) {
+      const screen = terminal(argv);
+      await screen.waitFor(question);
+      screen.type(secret);
+      screen.press('enter');
+      expect(await screen.exit).toBe(0);
+      expect(screen.history().join('\n')).toContain('Signed in at');
+      expect(screen.sent()).not.toContain(secret.slice(-8));
+      expect(readFileSync(join(screen.home, '.config/headrace/contexts.json'), 'utf8')).toContain(
+        server.base,
+      );
+    }
   });
 
   test('whose session cannot be ended is signed out here', async () => {
