@@ -37,6 +37,15 @@ test('a connection that the server ends between two statements of a transaction 
   expect((await sql<{ one: number }>`select 1 as one`.execute(handle.db)).rows).toEqual([{ one: 1 }]);
 });
 
+test('no statement is compiled: where a scan is forced, a server with JIT would do so each time', async () => {
+  const {
+    rows: [is],
+  } = await sql`select current_setting('jit') as jit, current_setting('enable_seqscan') as seqscan`.execute(
+    handle.db,
+  );
+  expect(is).toEqual({ jit: 'off', seqscan: 'off' });
+});
+
 async function gone(pid: number): Promise<void> {
   for (let tries = 0; tries < 500; tries++) {
     const { rows } = await sql`select 1 from pg_stat_activity where pid = ${pid}`.execute(handle.db);
