@@ -16,12 +16,11 @@ const root = join(import.meta.dirname, '..');
 const PACKAGE = join(root, 'packages/cli');
 interface Manifest {
   private?: boolean;
-  version: string;
   dependencies: Record<string, string>;
 }
 
 /** Builds the package in `folder`, from which `npm publish` can publish it. */
-export async function stageCli(folder: string): Promise<void> {
+async function stageCli(folder: string): Promise<void> {
   rmSync(folder, { recursive: true, force: true });
   mkdirSync(folder, { recursive: true });
   const { metafile } = await build({

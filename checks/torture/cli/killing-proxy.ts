@@ -16,8 +16,6 @@ export interface Ambush {
 
 export interface KillingProxy {
   base: string;
-  /** Writes since the last ambush was laid. */
-  writes(): number;
   lay(ambush: Ambush | null): void;
   close(): Promise<void>;
 }
@@ -47,7 +45,6 @@ export async function startKillingProxy(target: string): Promise<KillingProxy> {
   });
   return {
     base: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
-    writes: () => writes,
     lay(next) {
       ambush = next;
       writes = 0;

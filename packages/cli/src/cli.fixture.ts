@@ -25,7 +25,7 @@ export interface RunOptions {
   env?: Record<string, string>;
   cwd?: string;
   /** What arrives on stdin. */
-  stdin?: string;
+  stdin?: string | Buffer;
   /** All streams are a terminal's; a person types the keys when the text is seen after the answer before. */
   terminal?: { columns?: number; answers?: readonly (readonly [seen: string, keys: string])[] };
   /** Called with each piece of stdout or stderr. */

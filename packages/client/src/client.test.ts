@@ -104,13 +104,17 @@ describe('a request', () => {
       body,
       contentType: 'text/plain',
     });
-    await client.operation('job', (inside) => inside.request('DELETE', '/api/tasks/1'));
+    await client.operation('job', async (inside) => {
+      await inside.request('GET', '/api/models');
+      await inside.request('DELETE', '/api/tasks/1');
+    });
     expect(
       seen.map(({ method, url, headers, body: sent }) => [method, url, headers['idempotency-key'], sent]),
     ).toEqual([
       ['GET', '/api/models?limit=1', undefined, ''],
       ['POST', '/api/threads', expect.stringMatching(/^[0-9a-f-]{36}$/), '{"a":1}'],
       ['PUT', '/@evil.example/', 'mine', 'bytes'],
+      ['GET', '/api/models', undefined, ''],
       ['DELETE', '/api/tasks/1', 'job:request', ''],
     ]);
   });

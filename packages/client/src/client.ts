@@ -98,9 +98,15 @@ function clientOf(http: Http): Client {
       follow: (options) => followThread(http, { threadId }, options),
     }),
     operation: (key, work) => work(clientOf(http.withKeys(keysFrom(key)))),
-    request: (method, path, { idempotencyKey: key = http.nextKey('request'), ...options } = {}) =>
+    request: (method, path, { idempotencyKey, ...options } = {}) =>
       // A path that began with anything else could make it another host.
-      http.open({ ...options, method, path: path.replace(/^\/?/, '/'), ...(method !== 'GET' && { key }) }),
+      http.open({
+        ...options,
+        method,
+        path: path.replace(/^\/?/, '/'),
+        // A read must not use up the key of a write after it.
+        ...(method !== 'GET' && { key: idempotencyKey ?? http.nextKey('request') }),
+      }),
   };
 }
 

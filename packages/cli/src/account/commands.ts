@@ -8,7 +8,8 @@ export const accountCommands: readonly Command[] = [
     summary: 'Sign in at a service, by a service key or a password',
     details: `Reads a service key from stdin, or asks for it on a terminal. With --email, signs a person in by a password: keys,
 members and the organization need one. The service is asked before anything is stored. The sign-in is stored for you
-alone (mode 600), and is the current context from then on. --json prints what \`whoami\` prints.`,
+alone (mode 600), and is the current context from then on. --json prints url, context, key, user,
+organization and permissions.`,
     args: ['[URL]'],
     argHelp: { URL: 'the address of the service; by default that of the current context' },
     options: {
@@ -29,7 +30,7 @@ alone (mode 600), and is the current context from then on. --json prints what \`
     group: 'Start',
     summary: 'Forget a sign-in, and end its session',
     details:
-      'A service key stays valid: owners and admins revoke it. --json prints the names of the contexts.',
+      'A service key stays valid: owners and admins revoke it. --json prints contexts, their names, and endedSessions.',
     options: { all: { type: 'boolean', help: 'all contexts' } },
     examples: ['headrace logout', 'headrace logout --all'],
     scope: 'service',
@@ -82,7 +83,7 @@ permissions. What a service key may do is shown to owners and admins only: headr
     name: 'context rm',
     group: 'Start',
     summary: 'Forget a sign-in, named by its context, and end its session',
-    details: '--json prints the names of the contexts.',
+    details: '--json prints contexts, their names, and endedSessions.',
     args: ['NAME'],
     argHelp: { NAME: 'the name in `headrace context list`' },
     argCompletes: { NAME: 'context' },

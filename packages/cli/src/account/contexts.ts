@@ -6,7 +6,6 @@ import type { Cli } from '../core/cli.ts';
 import { EXIT } from '../core/exit.ts';
 import type { Exit } from '../core/exit.ts';
 import { Fault, usage } from '../core/fault.ts';
-import { tableOf } from '../terminal/table.ts';
 import { credentialIdOf } from './service-key.ts';
 
 /** It is typed after `--context`, and is a member of an object. */
@@ -44,17 +43,13 @@ export function listContexts(cli: Cli): void {
   if (cli.globals.jsonl) return views.forEach((view) => cli.printLine(view));
   if (views.length === 0 && !cli.isJson) return cli.say('You are signed in nowhere. → headrace login URL');
   cli.show({ contexts: views }, () =>
-    tableOf(
-      views,
-      [
-        { header: '', value: (view) => (view.current ? '*' : ' '), color: () => 'green', whole: true },
-        { header: 'NAME', value: ({ name }) => name, color: () => 'bold', whole: true },
-        { header: 'ADDRESS', value: ({ url }) => url },
-        { header: 'SIGNED IN BY', value: ({ email, credentialId }) => email ?? credentialId },
-        { header: 'APP', value: ({ app }) => app },
-      ],
-      { width: cli.width, paint: cli.paint },
-    ),
+    cli.table(views, [
+      { header: '', value: (view) => (view.current ? '*' : ' '), color: () => 'green', whole: true },
+      { header: 'NAME', value: ({ name }) => name, color: () => 'bold', whole: true },
+      { header: 'ADDRESS', value: ({ url }) => url },
+      { header: 'SIGNED IN BY', value: ({ email, credentialId }) => email ?? credentialId },
+      { header: 'APP', value: ({ app }) => app },
+    ]),
   );
 }
 

@@ -11,7 +11,7 @@ import { Fault, usage } from '../core/fault.ts';
 import { readSecret, readText } from '../core/input.ts';
 import { endSession, forget, requireContextName } from './contexts.ts';
 import { isServiceKey } from './service-key.ts';
-import { identify, identityDetails, notSignedIn } from './whoami.ts';
+import { identify, identityDetails } from './whoami.ts';
 
 const LIMIT_MS = 10_000;
 
@@ -109,8 +109,8 @@ export async function logout(cli: Cli, isAll: boolean): Promise<Exit> {
 }
 
 function contextOf(cli: Cli): string {
-  const { url, from } = cli.target;
-  if (from === null) throw notSignedIn(url);
+  const { from } = cli.target;
+  if (from === null) throw cli.notSignedIn();
   if (from === 'HEADRACE_KEY')
     throw usage('HEADRACE_KEY signs you in: unset it, or name a context.', 'headrace logout --context NAME');
   return from;

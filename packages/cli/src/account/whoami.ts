@@ -2,8 +2,6 @@
 import type { Cli } from '../core/cli.ts';
 import type { AccountPermissions, Client } from '@headrace/client';
 import type { Credential } from '../config/target.ts';
-import { EXIT } from '../core/exit.ts';
-import { Fault } from '../core/fault.ts';
 import { permissionsText } from '../core/permissions.ts';
 import type { Detail } from '../terminal/details.ts';
 import { credentialIdOf } from './service-key.ts';
@@ -49,7 +47,7 @@ export async function whoami(cli: Cli): Promise<void> {
     ['App', app === undefined ? null : `${app} (${appFrom})`],
   ];
   try {
-    if (!credential) throw notSignedIn(url);
+    if (!credential) throw cli.notSignedIn();
     const identity = await identify(cli, cli.client, credential);
     const document = { url, urlFrom, from, app: app === undefined ? null : { name: app, from: appFrom } };
     cli.show({ ...document, ...identity }, () => cli.details([...place, ...identityDetails(identity)]));
@@ -59,6 +57,3 @@ export async function whoami(cli: Cli): Promise<void> {
     throw error;
   }
 }
-
-export const notSignedIn = (url: string) =>
-  new Fault(EXIT.denied, `You are not signed in at ${url}.`, { hint: `headrace login ${url}` });

@@ -1,12 +1,9 @@
 /** `headrace api`: any operation, by its method and path. */
 import { createHash } from 'node:crypto';
-import { once } from 'node:events';
-import { readFileSync } from 'node:fs';
-import { resolve } from 'node:path';
-import { buffer } from 'node:stream/consumers';
 import type { RequestOptions } from '@headrace/client';
 import type { Cli } from '../core/cli.ts';
 import { usage } from '../core/fault.ts';
+import { readBytes } from '../core/input.ts';
 import { fieldsOf } from './fields.ts';
 import type { Json } from './fields.ts';
 
@@ -48,7 +45,7 @@ async function requestOf(
   options: ApiOptions,
 ): Promise<Sent> {
   const fields = await fieldsOf(cli, options['raw-field'], options.field);
-  const bytes = options.input === undefined ? undefined : await bytesOf(cli, options.input);
+  const bytes = options.input === undefined ? undefined : await readBytes(cli, options.input, Infinity);
   const hasBody = bytes !== undefined || Object.keys(fields).length > 0;
   const method = (givenMethod ?? (hasBody && !options.paginate ? 'POST' : 'GET')).toUpperCase();
   if (!METHODS.includes(method))
@@ -69,15 +66,6 @@ async function requestOf(
       signal: cli.signal,
     },
   };
-}
-
-async function bytesOf(cli: Cli, file: string): Promise<Uint8Array> {
-  if (file === '-') return new Uint8Array(await buffer(cli.io.stdin));
-  try {
-    return new Uint8Array(readFileSync(resolve(cli.io.cwd, file)));
-  } catch (error) {
-    throw usage(`${file} cannot be read: ${(error as Error).message}`);
-  }
 }
 
 const APP = /(?<=\/)(?::(?:app|appId|projectId)|\{(?:app|appId|projectId)\})(?=\/|$)/g;
@@ -140,8 +128,7 @@ async function printAnswer(cli: Cli, answer: Response, isHeaded: boolean): Promi
   }
   const decoder = new TextDecoder();
   for await (const chunk of answer.body ?? []) {
-    if (cli.isTerminal) cli.printRaw(decoder.decode(chunk, { stream: true }));
-    else if (!cli.io.stdout.write(chunk)) await once(cli.io.stdout, 'drain', { signal: cli.signal });
+    await cli.printPart(cli.isTerminal ? decoder.decode(chunk, { stream: true }) : chunk);
   }
 }
 

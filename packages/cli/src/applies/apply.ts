@@ -12,7 +12,8 @@ import type { Apply, ApplyPreview, ConflictFile, SourceFile, Thread } from '@hea
 import type { Cli } from '../core/cli.ts';
 import { EXIT } from '../core/exit.ts';
 import type { Exit } from '../core/exit.ts';
-import { Fault, usage } from '../core/fault.ts';
+import { Fault } from '../core/fault.ts';
+import { atMostOne } from '../core/input.ts';
 import { rememberLast } from '../core/ids.ts';
 import { oneLine } from '../terminal/escape.ts';
 import { ago } from '../terminal/times.ts';
@@ -82,7 +83,7 @@ class Job {
 }
 
 export async function applyThread(cli: Cli, name: string | undefined, options: ApplyOptions): Promise<Exit> {
-  if (options.agent && options.manual) throw usage('--agent and --manual exclude each other.');
+  atMostOne(options, ['agent', 'manual']);
   const appId = await cli.appId();
   const threadId = await cli.threadNamed(name ?? '@last', appId);
   const thread = await cli.client.threads.get(appId, threadId, { signal: cli.signal });
@@ -119,7 +120,11 @@ async function earlierApply(
     return cli.client.applies.get(projectId, open, { signal: cli.signal });
   }
   if (sealedAt === null) return undefined;
-  for await (const apply of cli.client.applies.list(projectId, { threadId: id, signal: cli.signal }))
+  for await (const apply of cli.client.applies.list(projectId, {
+    threadId: id,
+    limit: 200,
+    signal: cli.signal,
+  }))
     if (apply.status === 'applied') {
       cli.say(`The draft was already applied, ${ago(apply.finishedAt)}.`);
       return apply;
@@ -139,7 +144,7 @@ async function dropDone(job: Job, { conflicts, changes }: ApplyPreview): Promise
   const idle = idleOf(conflicts, given);
   if (idle.length === 0) return;
   const files: SourceFile[] = [];
-  for await (const file of cli.client.sources.files(appId, sourceId, { signal: cli.signal }))
+  for await (const file of cli.client.sources.files(appId, sourceId, { limit: 200, signal: cli.signal }))
     files.push(file);
   const isDone = ({ path: pattern, decision }: Given): boolean => {
     const found = files.filter(({ path }) => covers(pattern, path));

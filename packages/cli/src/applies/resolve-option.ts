@@ -4,6 +4,7 @@ import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import type { Cli } from '../core/cli.ts';
 import { usage } from '../core/fault.ts';
+import { quoted } from '../core/shell-text.ts';
 import { oneLine } from '../terminal/escape.ts';
 import type { Conflict, Decision, Decisions, Plan } from './decisions.ts';
 
@@ -132,9 +133,8 @@ const topsOf = (open: readonly Conflict[]): string[] => [
 ];
 
 /** For a shell. Characters that a terminal would not show are written by their codes. */
-export function word(text: string): string {
-  if (/^[\w@%+=:,./-]+$/.test(text)) return text;
-  if (oneLine(text) === text) return `'${text.replaceAll("'", `'\\''`)}'`;
+function word(text: string): string {
+  if (oneLine(text) === text) return quoted(text);
   const escaped = Array.from(text, (character) =>
     oneLine(`.${character}.`) === `.${character}.` && !`'\\`.includes(character)
       ? character

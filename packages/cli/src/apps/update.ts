@@ -2,6 +2,7 @@
 import type { App, UpdateAppInput } from '@headrace/client';
 import type { Cli } from '../core/cli.ts';
 import { usage } from '../core/fault.ts';
+import { atMostOne } from '../core/input.ts';
 import { appOf, describe } from './apps.ts';
 
 interface Changes {
@@ -38,8 +39,7 @@ function pairsOf(changes: Changes): Record<string, string> {
     'no-external-id': noExternalId,
     'no-metadata': removed,
   } = changes;
-  if (externalId !== undefined && noExternalId)
-    throw usage('--external-id and --no-external-id exclude each other.');
+  atMostOne(changes, ['external-id', 'no-external-id']);
   if (
     name === undefined &&
     externalId === undefined &&

@@ -8,7 +8,6 @@ import type { Cli } from '../core/cli.ts';
 import { EXIT } from '../core/exit.ts';
 import { Fault, usage } from '../core/fault.ts';
 import { oneLine } from '../terminal/escape.ts';
-import { tableOf } from '../terminal/table.ts';
 import type { Column } from '../terminal/table.ts';
 import { bytes } from '../terminal/times.ts';
 import { buildNamed } from './names.ts';
@@ -112,8 +111,5 @@ export async function showManifest(cli: Cli, name: string | undefined): Promise<
   const buildId = await buildNamed(cli, name, appId);
   const manifest = await cli.client.builds.manifest(appId, buildId, { signal: cli.signal });
   if (cli.globals.jsonl) for (const file of manifest.files) cli.printLine(file);
-  else
-    cli.show({ manifest }, () =>
-      tableOf(manifest.files, FILE_COLUMNS, { width: cli.width, paint: cli.paint }),
-    );
+  else cli.show({ manifest }, () => cli.table(manifest.files, FILE_COLUMNS));
 }

@@ -1,6 +1,7 @@
 /** `headrace builds …` and `logs` */
 import type { Build } from '@headrace/client';
 import type { Cli } from '../core/cli.ts';
+import { endOf } from './wait.ts';
 import { oneLine, shown } from '../terminal/escape.ts';
 import { statusColor } from '../terminal/style.ts';
 import type { Column } from '../terminal/table.ts';
@@ -86,7 +87,7 @@ export async function showLogs(cli: Cli, name: string | undefined, { follow }: L
   }
   if (follow && !cli.isJson) return followLog(cli, place);
   // With --json, following is waiting for the end.
-  if (follow) for await (const part of logParts(cli, place)) void part;
+  if (follow) await endOf(cli, place);
   const logs = await cli.client.builds.logs(appId, buildId, { signal: cli.signal });
   if (cli.isJson) return cli.show({ logs }, () => '');
   await cli.printPart(logs.text);

@@ -6,7 +6,7 @@ const WAIT_SECONDS = 25;
 /** The service holds the read while there is nothing new. */
 const ATTEMPT = { attemptTimeoutMs: 35_000, timeoutMs: 40_000 };
 /** The pause after a read that the service did not hold. */
-const PAUSE_MS = 250;
+export const PAUSE_MS = 250;
 /** A line that is longer is printed in parts. */
 const LONGEST_LINE = 64 * 1024;
 

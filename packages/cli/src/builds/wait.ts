@@ -1,7 +1,7 @@
 /** A build from its start to its end. */
 import { HeadraceError } from '@headrace/client';
 import type { Build, CreateBuildInput } from '@headrace/client';
-import { Away } from '../core/away.ts';
+import { Away, pause } from '../core/away.ts';
 import type { Cli } from '../core/cli.ts';
 import { untilLeft } from '../core/detach.ts';
 import { EXIT } from '../core/exit.ts';
@@ -9,7 +9,7 @@ import type { Exit } from '../core/exit.ts';
 import { Fault } from '../core/fault.ts';
 import { shown } from '../terminal/escape.ts';
 import { bytes, lasting } from '../terminal/times.ts';
-import { followLog } from './log.ts';
+import { PAUSE_MS, followLog } from './log.ts';
 import { lastBuild } from './names.ts';
 import { countOf } from '../terminal/count.ts';
 
@@ -49,17 +49,20 @@ export function followBuild(cli: Cli, { id: buildId, projectId: appId }: Build):
   );
 }
 
-async function endOf(
+/** Waits until the build has ended, also for a service that is away. */
+export async function endOf(
   cli: Cli,
   { appId, buildId, signal }: { appId: string; buildId: string; signal: AbortSignal },
 ): Promise<Build> {
   const away = new Away(cli);
   for (;;) {
+    const since = Date.now();
     const build = await away.read(
       () => cli.client.builds.get(appId, buildId, { waitSeconds: 25, signal, attemptTimeoutMs: 35_000 }),
       signal,
     );
     if (build.status === 'ready' || build.status === 'failed') return build;
+    if (Date.now() - since < PAUSE_MS) await pause(PAUSE_MS, signal);
   }
 }
 

@@ -1,5 +1,6 @@
 /** The JSON that a command sends: from a file, from `KEY=VALUE` words, and from options, which win. */
 import type { Cli } from './cli.ts';
+import { isRecord } from '../config/files.ts';
 import { usage } from './fault.ts';
 import { readText } from './input.ts';
 
@@ -25,7 +26,7 @@ export function requireChange<T extends object>(body: T): T {
 /** A file with a JSON object, or stdin for `-`. */
 export async function readObject(cli: Cli, file: string): Promise<Json> {
   const value = parsed(await readText(cli, file), file === '-' ? 'stdin' : file);
-  if (isObject(value)) return value;
+  if (isRecord(value)) return value;
   throw usage(`${file === '-' ? 'stdin' : file} is not a JSON object.`);
 }
 
@@ -34,7 +35,7 @@ function merged(under: Json, over: Json): Json {
   for (const [key, value] of Object.entries(over)) {
     if (value === undefined) continue;
     const below = result[key];
-    result[key] = isObject(value) ? merged(isObject(below) ? below : {}, value) : value;
+    result[key] = isRecord(value) ? merged(isRecord(below) ? below : {}, value) : value;
   }
   return result;
 }
@@ -75,6 +76,3 @@ function parsed(text: string, where: string): unknown {
     throw usage(`${where} is not JSON: ${(error as Error).message}`);
   }
 }
-
-export const isObject = (value: unknown): value is Json =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);

@@ -93,12 +93,17 @@ export class Cli {
   }
 
   #connect(): Client {
-    const { url, urlFrom, credential } = this.target;
+    const { url, credential } = this.target;
     if (credential) return this.clientFor(url, credential);
+    throw this.notSignedIn();
+  }
+
+  notSignedIn(): Fault {
+    const { url, urlFrom } = this.target;
     const hint = this.io.env.HEADRACE_KEY
       ? `${urlFrom} names the address. HEADRACE_KEY is sent there only with HEADRACE_URL=${url}`
       : `headrace login ${url}, or set HEADRACE_KEY and HEADRACE_URL`;
-    throw new Fault(EXIT.denied, `You are not signed in at ${url}.`, { hint });
+    return new Fault(EXIT.denied, `You are not signed in at ${url}.`, { hint });
   }
 
   /** A credential is given only to the address that the user named for it. `session: null` signs in. */
@@ -165,16 +170,16 @@ export class Cli {
 
   /** The app of the command, by option, environment, link or context. */
   async appId(): Promise<string> {
-    const { app, url } = this.target;
+    const { app } = this.target;
     if (app === undefined)
       throw usage(
         'Which app? Name it with --app, or link this folder to one.',
         'headrace link APP, or headrace apps list',
       );
-    return this.appNamed(app, url);
+    return this.appNamed(app);
   }
 
-  appNamed(text: string, url: string = this.target.url): Promise<string> {
+  appNamed(text: string): Promise<string> {
     return idOf(text, {
       what: 'app',
       prefix: 'prj_',
@@ -184,7 +189,7 @@ export class Cli {
           id,
           label: name,
         })),
-      last: () => this.last(`app ${url}`),
+      last: () => this.last(`app ${this.target.url}`),
     });
   }
 
@@ -322,10 +327,10 @@ export class Cli {
     return this.io.stdin.isTTY === true && this.io.stderr.isTTY === true && !this.isJson;
   }
 
-  /** Without a terminal, refuses and names `flag`, which answers the question. `--yes` answers yes. */
-  async confirm(question: string, flag = '--yes'): Promise<boolean> {
+  /** Without a terminal, refuses. `--yes` answers yes. */
+  async confirm(question: string): Promise<boolean> {
     if (this.globals.yes) return true;
-    this.#requireAnswers(question, flag);
+    this.#requireAnswers(question, '--yes');
     return (await import('../terminal/prompt.ts')).askConfirm(this.#streams, shown(question));
   }
 

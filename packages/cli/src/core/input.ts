@@ -8,10 +8,14 @@ import { usage } from './fault.ts';
 const MOST_BYTES = 8 * 1024 * 1024;
 
 /** The text of a file, or of stdin for `-`. */
-export async function readText(cli: Cli, file: string): Promise<string> {
-  if (file === '-') return readStdin(cli);
+export const readText = async (cli: Cli, file: string): Promise<string> =>
+  (await readBytes(cli, file)).toString('utf8');
+
+/** The bytes of a file, or of stdin for `-`, of which at most `mostBytes` are taken. */
+export async function readBytes(cli: Cli, file: string, mostBytes = MOST_BYTES): Promise<Buffer> {
+  if (file === '-') return readStdin(cli, mostBytes);
   try {
-    return readFileSync(resolve(cli.io.cwd, file), 'utf8');
+    return readFileSync(resolve(cli.io.cwd, file));
   } catch (error) {
     throw usage(`${file} cannot be read: ${(error as Error).message}`);
   }
@@ -21,12 +25,12 @@ export async function readText(cli: Cli, file: string): Promise<string> {
 export async function readSecret(cli: Cli, what: string): Promise<string> {
   const text = cli.io.stdin.isTTY
     ? await cli.secret(`The ${what}:`, `the ${what} on stdin`)
-    : (await readStdin(cli)).trim();
+    : (await readText(cli, '-')).trim();
   if (text === '') throw usage(`The ${what} is missing: give it on stdin, never as an argument.`);
   return text;
 }
 
-async function readStdin({ io: { stdin }, signal }: Cli): Promise<string> {
+async function readStdin({ io: { stdin }, signal }: Cli, mostBytes: number): Promise<Buffer> {
   if (stdin.isTTY) throw usage('There is nothing on stdin: give a file, or a pipe.');
   const stop = () => stdin.destroy(signal.reason as Error);
   signal.addEventListener('abort', stop, { once: true });
@@ -35,9 +39,10 @@ async function readStdin({ io: { stdin }, signal }: Cli): Promise<string> {
     let bytes = 0;
     for await (const chunk of stdin as AsyncIterable<Buffer>) {
       chunks.push(Buffer.from(chunk));
-      if ((bytes += chunk.length) > MOST_BYTES) throw usage('stdin has more than 8 MiB.');
+      if ((bytes += chunk.length) > mostBytes)
+        throw usage(`stdin has more than ${mostBytes / 1024 ** 2} MiB.`);
     }
-    return Buffer.concat(chunks).toString('utf8');
+    return Buffer.concat(chunks);
   } finally {
     signal.removeEventListener('abort', stop);
   }

@@ -8,5 +8,5 @@ export function shellText(words: readonly string[]): string {
   return others.length === 0 ? first : words.map(quoted).join(' ');
 }
 
-const quoted = (word: string): string =>
+export const quoted = (word: string): string =>
   /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", String.raw`'\''`)}'`;

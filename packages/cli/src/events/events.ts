@@ -6,6 +6,7 @@ import { Away } from '../core/away.ts';
 import type { Cli } from '../core/cli.ts';
 import { EXIT } from '../core/exit.ts';
 import { Fault, usage } from '../core/fault.ts';
+import { atMostOne } from '../core/input.ts';
 import { directThreadNamed, projectNamed } from '../core/ids.ts';
 import { eventLine } from './line.ts';
 import { SavedEvents } from './saved.ts';
@@ -41,10 +42,10 @@ function refuseContradictions(cli: Cli, options: EventOptions): void {
   if (follow && limit !== undefined) throw usage('--follow has no end, so it excludes --limit.');
   if (limit !== undefined && last !== undefined)
     throw usage('--limit takes the oldest, --last the newest: give one.');
-  if (since !== undefined && last !== undefined) throw usage('--since and --last exclude each other.');
+  atMostOne(options, ['since', 'last']);
   if (project !== undefined && !direct)
     throw usage('--project restricts the events of projects: add --direct.');
-  if (direct && options['all-apps']) throw usage('--direct and --all-apps exclude each other.');
+  atMostOne(options, ['direct', 'all-apps']);
   if (file !== undefined && (cli.isJson || limit !== undefined || last !== undefined || since !== undefined))
     throw usage(
       '--save goes on where its file ends, and prints nothing: it excludes --json, --jsonl, --limit, --last and --since.',

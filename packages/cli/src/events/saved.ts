@@ -33,7 +33,7 @@ const NEWLINE = 0x0a;
 
 export class SavedEvents {
   readonly path: string;
-  /** Of the last whole line. */
+  /** Of the last whole line when it was opened. */
   last: Last | undefined;
   readonly #file: number;
   readonly #unlock: () => void;
@@ -70,7 +70,6 @@ export class SavedEvents {
   append(event: AnyEvent): void {
     // With O_APPEND, and until all of it is written.
     writeFileSync(this.#file, `${JSON.stringify(event)}\n`);
-    this.last = event;
   }
 
   sync(): void {

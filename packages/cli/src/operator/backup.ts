@@ -78,7 +78,7 @@ export async function restoreBackup(cli: Cli, folder: string): Promise<Exit> {
         from,
         manifest,
       );
-      const report = await verified(place.connection, store);
+      const report = await verified(cli, place.connection, store);
       cli.show({ folder: from, point: manifest.point, ...restored, storage: report }, () =>
         [`${from}: the state of ${manifest.point.at} is restored`, ...reportLines(report)].join('\n'),
       );
@@ -148,12 +148,13 @@ async function openPlace(config: Config, from: string): Promise<Place> {
 }
 
 async function verified(
+  cli: Cli,
   connection: Place['connection'],
   store: Awaited<ReturnType<typeof openStore>>,
 ): Promise<StorageReport> {
   const database = openDatabase(connection, 2 * VERIFY_CONCURRENCY);
   const tally = newTally();
-  const stopShowing = showProgress(tally);
+  const stopShowing = showProgress(cli, tally);
   try {
     return await verifyStorage(
       { db: database.db, store },

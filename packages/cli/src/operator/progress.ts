@@ -1,14 +1,17 @@
 /** What the verification of the storage has read so far, in words. */
 import type { Tally } from '@headrace/server/sources/verify/verify-storage.ts';
+import type { Cli } from '../core/cli.ts';
 import { startProgress } from '../terminal/progress.ts';
 
 /** Returns the function that stops it. */
-export const showProgress = (tally: Tally): (() => void) =>
-  startProgress(process.stderr, () => ({
-    text: progressLine(tally),
-    done: tally.bytes,
-    total: tally.totalBytes,
-  }));
+export const showProgress = ({ globals, io }: Cli, tally: Tally): (() => void) =>
+  globals.quiet
+    ? () => {}
+    : startProgress(io.stderr, () => ({
+        text: progressLine(tally),
+        done: tally.bytes,
+        total: tally.totalBytes,
+      }));
 
 function progressLine({ projects, sources, contents, bytes, totalBytes }: Tally): string {
   return (

@@ -32,7 +32,7 @@ export async function verifyStored(
   const config = configured(cli.io.env);
   let report: StorageReport;
   try {
-    report = await verified(config, project ?? null, concurrency);
+    report = await verified(cli, config, { projectId: project ?? null, concurrency });
   } catch (error) {
     if (error instanceof Fault) throw error;
     throw new Fault(EXIT.unreachable, `could not finish: ${reasonOf(error, config)}`);
@@ -50,16 +50,16 @@ function configured(env: Cli['io']['env']): Config {
 }
 
 async function verified(
+  cli: Cli,
   config: Config,
-  projectId: string | null,
-  concurrency: number,
+  { projectId, concurrency }: { projectId: string | null; concurrency: number },
 ): Promise<StorageReport> {
   const database = opened(config, CONNECTIONS_EACH * concurrency);
   try {
     if (projectId !== null) await requireProject(database, projectId);
     const store = await openStoreForReading(config);
     const tally = newTally();
-    const stopShowing = showProgress(tally);
+    const stopShowing = showProgress(cli, tally);
     try {
       return await verifyStorage({ db: database.db, store }, { projectId, concurrency, tally });
     } finally {

@@ -1,9 +1,10 @@
 /** `headrace settings …`: of an app, a project or the organization. */
 import type { Settings, UpdateAppSettingsInput } from '@headrace/client';
-import { assignments, bodyOf, isObject, pathOf, requireChange } from '../core/body.ts';
+import { assignments, bodyOf, pathOf, requireChange } from '../core/body.ts';
 import type { Cli } from '../core/cli.ts';
 import { EXIT } from '../core/exit.ts';
 import { Fault, usage } from '../core/fault.ts';
+import { isRecord } from '../config/files.ts';
 import { projectNamed } from '../core/ids.ts';
 import { atMostOne } from '../core/input.ts';
 import { nearest } from '../core/nearest.ts';
@@ -44,7 +45,7 @@ function completed(given: Body, before: Settings): Body {
   return Object.fromEntries(
     Object.entries(given).map(([key, value]) => {
       const stored = before[key as keyof Settings];
-      return [key, isObject(value) && isObject(stored) ? { ...stored, ...value } : value];
+      return [key, isRecord(value) && isRecord(stored) ? { ...stored, ...value } : value];
     }),
   );
 }
@@ -88,7 +89,7 @@ function valueAt(settings: Settings, key: string): unknown {
       );
     }
     if (value === null) return null;
-    if (!isObject(value) || !(part in value))
+    if (!isRecord(value) || !(part in value))
       throw new Fault(EXIT.notFound, `There is no ${JSON.stringify(key)} in the settings.`, {
         hint: 'headrace settings get',
       });

@@ -1,11 +1,11 @@
 /** `headrace webhooks …`: subscriptions to events, and their deliveries. */
-import { setTimeout as pause } from 'node:timers/promises';
 import type { CreateWebhookInput, Delivery, Subscription, UpdateWebhookInput } from '@headrace/client';
 import { bodyOf, requireChange } from '../core/body.ts';
 import type { Cli } from '../core/cli.ts';
 import { EXIT } from '../core/exit.ts';
 import type { Exit } from '../core/exit.ts';
 import { Fault, usage } from '../core/fault.ts';
+import { pause } from '../core/away.ts';
 import { idNamed, projectNamed, rememberLast } from '../core/ids.ts';
 import type { Resource } from '../core/ids.ts';
 import { atMostOne } from '../core/input.ts';
@@ -272,7 +272,7 @@ async function finishDelivery(cli: Cli, first: Delivery, waiting: Waiting): Prom
       throw new Fault(EXIT.timeout, `${delivery.id} was not sent within ${lasting(waitMs)}.`, {
         hint: `headrace webhooks delivery ${delivery.subscriptionId} ${delivery.id}`,
       });
-    await pause(PAUSE_MS, undefined, { signal: cli.signal });
+    await pause(PAUSE_MS, cli.signal);
     delivery = await cli.client.webhooks.delivery(delivery.subscriptionId, delivery.id, {
       signal: cli.signal,
     });

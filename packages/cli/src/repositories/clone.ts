@@ -8,6 +8,7 @@ import type { Repository } from '@headrace/client';
 import type { Cli } from '../core/cli.ts';
 import { EXIT } from '../core/exit.ts';
 import { Fault, usage } from '../core/fault.ts';
+import { quoted } from '../core/shell-text.ts';
 import { readText } from '../core/input.ts';
 import { repositoryNamed, rememberRepository } from './named.ts';
 
@@ -42,8 +43,6 @@ function helperOptions({ io, target, globals }: Cli): string[] {
   return ['--config', `${key}=`, '--config', `${key}=!${command.map(quoted).join(' ')}`];
 }
 
-const quoted = (word: string) => `'${word.replaceAll("'", `'\\''`)}'`;
-
 async function runGit({ io, signal, canAsk }: Cli, args: readonly string[]): Promise<void> {
   const env = { ...io.env, ...(!canAsk && { GIT_TERMINAL_PROMPT: '0' }) };
   const git = spawn('git', args, { cwd: io.cwd, env, stdio: ['ignore', 'ignore', 'pipe'] });
@@ -68,8 +67,7 @@ export async function answerGit(cli: Cli, operation: string): Promise<void> {
   // `store` and `erase` are not for this helper: the sign-in is kept by `headrace login`.
   if (operation !== 'get') return;
   const { url, credential } = cli.target;
-  if (!credential)
-    throw new Fault(EXIT.denied, `You are not signed in at ${url}.`, { hint: `headrace login ${url}` });
+  if (!credential) throw cli.notSignedIn();
   const asked = new URLSearchParams((await readText(cli, '-')).trim().replaceAll('\n', '&'));
   const service = new URL(url);
   if (asked.get('protocol') !== service.protocol.slice(0, -1) || asked.get('host') !== service.host)

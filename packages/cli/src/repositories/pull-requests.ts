@@ -8,7 +8,6 @@ import { directThreadNamed, rememberDirectThread } from '../core/ids.ts';
 import { oneLine } from '../terminal/escape.ts';
 import { statusColor } from '../terminal/style.ts';
 import type { Column } from '../terminal/table.ts';
-import { tableOf } from '../terminal/table.ts';
 import { pullRequestNamed } from './named.ts';
 import type { Asked } from './named.ts';
 import { bodyTextOf, changesOf, printComments } from './pulls.ts';
@@ -201,9 +200,7 @@ export async function showChecks(cli: Cli, asked: Asked): Promise<Exit> {
           })
         ).items;
   cli.show({ pullRequest, statuses }, () => {
-    const table = statuses?.length
-      ? tableOf(statuses, STATUS_COLUMNS, { width: cli.width, paint: cli.paint })
-      : undefined;
+    const table = statuses?.length ? cli.table(statuses, STATUS_COLUMNS) : undefined;
     return [checksText(pullRequest), ...(table === undefined ? [] : [table])].join('\n');
   });
   return pullRequest.scmSummary?.checks.failing ? EXIT.failed : EXIT.done;

@@ -3,7 +3,7 @@ import type { Comment, ScmPullRequest, ScmUpdatePullRequestInput } from '@headra
 import { requireChange } from '../core/body.ts';
 import type { Cli } from '../core/cli.ts';
 import { usage } from '../core/fault.ts';
-import { readText } from '../core/input.ts';
+import { atMostOne, readText } from '../core/input.ts';
 import { oneLine, shown } from '../terminal/escape.ts';
 import { statusColor } from '../terminal/style.ts';
 import type { Column } from '../terminal/table.ts';
@@ -74,7 +74,7 @@ interface Texts {
 
 /** Text from an option, or from a file. */
 export async function bodyTextOf(cli: Cli, { body, 'body-file': file }: Texts): Promise<{ body?: string }> {
-  if (body !== undefined && file !== undefined) throw usage('--body and --body-file exclude each other.');
+  atMostOne({ body, 'body-file': file }, ['body', 'body-file']);
   const text = file === undefined ? body : await readText(cli, file);
   return text === undefined ? {} : { body: text };
 }
@@ -105,8 +105,8 @@ export interface PullChanges extends Texts {
 
 export async function changesOf(cli: Cli, given: PullChanges): Promise<ScmUpdatePullRequestInput> {
   const { title, base, draft, ready, close, reopen } = given;
-  if (draft && ready) throw usage('--draft and --ready exclude each other.');
-  if (close && reopen) throw usage('--close and --reopen exclude each other.');
+  atMostOne(given, ['draft', 'ready']);
+  atMostOne(given, ['close', 'reopen']);
   return {
     ...(title !== undefined && { title }),
     ...(base !== undefined && { base }),

@@ -2,7 +2,7 @@
 import type { Branch, Inspection, Repository, ScmUpdateRepositoryInput } from '@headrace/client';
 import { requireChange } from '../core/body.ts';
 import type { Cli } from '../core/cli.ts';
-import { usage } from '../core/fault.ts';
+import { atMostOne } from '../core/input.ts';
 import type { Detail } from '../terminal/details.ts';
 import { oneLine } from '../terminal/escape.ts';
 import type { Column } from '../terminal/table.ts';
@@ -77,8 +77,7 @@ interface Changes {
 export async function updateRepository(cli: Cli, text: string, changes: Changes): Promise<void> {
   const { branch, 'required-check': checks, 'merge-method': mergeMethods } = changes;
   const isFreed = changes['no-required-checks'];
-  if (isFreed && checks.length > 0)
-    throw usage('--required-check and --no-required-checks exclude each other.');
+  atMostOne(changes, ['required-check', 'no-required-checks']);
   const body = requireChange<ScmUpdateRepositoryInput>({
     ...(branch !== undefined && { defaultBranch: branch }),
     ...((isFreed || checks.length > 0) && { requiredChecks: checks }),

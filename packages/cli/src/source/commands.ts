@@ -40,7 +40,7 @@ export const sourceCommands: readonly Command[] = [
     details:
       'Replaces and deletes only files that have not changed since the last push or pull. If others would be lost, it ' +
       'writes nothing, names them, and exits with 6.\n\n' +
-      'With --json, `written`, `replaced` (those that existed), `deleted` and `unchanged` count the files.',
+      'With --json, `written`, `replaced` (those that existed) and `deleted` list the paths; `unchanged` counts files.',
     args: ['[SOURCE]', '[DIR]'],
     argHelp: { SOURCE: `${SOURCE}; by default the head`, DIR },
     argCompletes: { DIR: 'folder' },

@@ -2,6 +2,7 @@
 import type { Diff, DiffFile } from '@headrace/client';
 import type { Cli } from '../core/cli.ts';
 import { usage } from '../core/fault.ts';
+import { atMostOne } from '../core/input.ts';
 import { noSource, sourceNamed } from '../core/sources.ts';
 import { diffStat, paintPatch } from '../terminal/diff.ts';
 import { page } from '../terminal/pager.ts';
@@ -26,14 +27,13 @@ export async function showDiff(
   { words, paths }: { words: readonly string[]; paths: readonly string[] },
   options: DiffOptions,
 ): Promise<void> {
-  const lists = LISTS.filter((name) => options[name]);
-  if (lists.length > 1) throw usage(`${lists.map((name) => `--${name}`).join(' and ')} exclude each other.`);
+  atMostOne(options, LISTS);
   const named = words.filter(isSource);
   const places = [...words.filter((word) => !isSource(word)), ...paths].map((path) =>
     path.replace(/^\.\/+(?=.)|\/+$/g, ''),
   );
   const sides = await sidesOf(cli, named, options.thread);
-  const diff = await diffOf(cli, sides, places, lists.length === 0);
+  const diff = await diffOf(cli, sides, places, !LISTS.some((name) => options[name]));
   if (cli.isJson) return cli.show({ diff }, () => '');
   if (diff.files.length === 0) return cli.say('No differences.');
   const text = await textOf(cli, sides, diff.files, options);

@@ -1,7 +1,6 @@
 /** `headrace log`: the sources that were the head, or all of them. */
 import type { HeadRecord, Source } from '@headrace/client';
 import type { Cli } from '../core/cli.ts';
-import { tableOf } from '../terminal/table.ts';
 import type { Column } from '../terminal/table.ts';
 import { ago } from '../terminal/times.ts';
 
@@ -55,7 +54,7 @@ async function showHeads(cli: Cli, appId: string, limit: number): Promise<void> 
   if (cli.globals.json) return cli.show({ heads, nextCursor: null, hasMore }, () => '');
   if (total === 0) return cli.say('The app has no head yet. → headrace push');
   const named = await withSources(cli, appId, heads);
-  cli.print(tableOf(named, HEADS, { width: cli.width, paint: cli.paint }));
+  cli.print(cli.table(named, HEADS));
   if (hasMore) cli.say(cli.paintTalk('dim', `There are more: --limit ${limit * 2} shows more.`));
 }
 

@@ -4,6 +4,7 @@ import { plan, push } from '@headrace/client/node';
 import type { Plan, Progress, PushedSource, Skipped } from '@headrace/client/node';
 import type { Cli } from '../core/cli.ts';
 import { usage } from '../core/fault.ts';
+import { atMostOne } from '../core/input.ts';
 import { sourceNamed } from '../core/sources.ts';
 import { oneLine } from '../terminal/escape.ts';
 import { startProgress } from '../terminal/progress.ts';
@@ -28,7 +29,7 @@ interface Place {
 
 export async function pushFolder(cli: Cli, dir: string | undefined, options: PushOptions): Promise<void> {
   const { watch: isWatched, 'dry-run': isDry, parent: named } = options;
-  if (isWatched && isDry) throw usage('--watch and --dry-run exclude each other.');
+  atMostOne(options, ['watch', 'dry-run']);
   if (isWatched && cli.globals.json)
     throw usage('--watch has more than one result: use --jsonl, which prints a line for each.');
   const folder = folderOf(cli, dir);

@@ -1,13 +1,13 @@
 /** `headrace edit`: one file of a thread, in the editor or from a file, saved as an edit. */
-import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { basename, join, resolve } from 'node:path';
-import { HeadraceError } from '@headrace/client';
+import { basename, join } from 'node:path';
+import { isCode } from '@headrace/client';
 import type { CreateEditInput, SourceFileContent } from '@headrace/client';
 import type { Cli } from '../core/cli.ts';
 import { EXIT } from '../core/exit.ts';
 import { Fault, usage } from '../core/fault.ts';
-import { readText } from '../core/input.ts';
+import { atMostOne, readBytes } from '../core/input.ts';
 import { editText } from '../terminal/editor.ts';
 import { oneLine } from '../terminal/escape.ts';
 import { threadPlace, withApp } from './place.ts';
@@ -26,7 +26,7 @@ export async function edit(
   [text, path]: [string | undefined, string],
   options: EditOptions,
 ): Promise<void> {
-  if (options.delete && options.file !== undefined) throw usage('--delete and --file exclude each other.');
+  atMostOne(options, ['delete', 'file']);
   const place = await withApp(cli, await threadPlace(cli, text));
   const { latestSourceId, projectId } = await place.of(cli.client).get({ signal: cli.signal });
   if (latestSourceId === null)
@@ -55,7 +55,7 @@ async function fileOf(
   try {
     return await sources.file(sourceId, { path, signal: cli.signal });
   } catch (error) {
-    if (error instanceof HeadraceError && error.code === 'file_not_found') return null;
+    if (isCode(error, 'file_not_found')) return null;
     throw error;
   }
 }
@@ -71,21 +71,13 @@ async function changeOf(
     throw new Fault(EXIT.notFound, `The thread has no file ${oneLine(path)}.`, { hint: 'headrace files' });
   }
   if (file !== undefined) {
-    const content = file === '-' ? Buffer.from(await readText(cli, '-')) : bytesOf(cli, file);
+    const content = await readBytes(cli, file);
     return { path, content: content.toString('base64'), encoding: 'base64' };
   }
   if (before?.encoding === 'base64') throw usage(`${oneLine(path)} is not text.`, 'Replace it: --file FILE');
   const content = await editText(cli, { name: path, text: before?.content ?? '' });
   if (content === null || content === (before?.content ?? '')) return undefined;
   return { path, content };
-}
-
-function bytesOf(cli: Cli, file: string): Buffer {
-  try {
-    return readFileSync(resolve(cli.io.cwd, file));
-  } catch (error) {
-    throw usage(`${file} cannot be read: ${(error as Error).message}`);
-  }
 }
 
 async function save(cli: Cli, place: Place, body: CreateEditInput): Promise<void> {
@@ -97,7 +89,7 @@ async function save(cli: Cli, place: Place, body: CreateEditInput): Promise<void
     cli.show({ source }, () => source.id);
     cli.say(cli.paintTalk('dim', `→ ${afterChange(place.threadId)}`));
   } catch (error) {
-    if (!(error instanceof HeadraceError && error.code === 'stale_source')) throw error;
+    if (!isCode(error, 'stale_source')) throw error;
     throw new Fault(EXIT.conflict, 'The thread has changed meanwhile: it has a newer source.', {
       code: 'stale_source',
       hint: `headrace diff -t ${place.threadId} shows what it has: edit again.`,

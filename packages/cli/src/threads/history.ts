@@ -134,7 +134,9 @@ const approvalNamed = (cli: Cli, place: Place, text: string): Promise<string> =>
     prefix: 'apr_',
     listing: 'headrace approvals',
     async *list() {
-      for await (const { id, title } of place.of(cli.client).approvals.list({ signal: cli.signal }))
+      for await (const { id, title } of place
+        .of(cli.client)
+        .approvals.list({ limit: 200, signal: cli.signal }))
         yield { id, label: title };
     },
   });

@@ -1,5 +1,5 @@
 /** The thread that a command works with. */
-import { HeadraceError } from '@headrace/client';
+import { isCode } from '@headrace/client';
 import type { AppThreadHandle, Client } from '@headrace/client';
 import type { Cli } from '../core/cli.ts';
 import { usage } from '../core/fault.ts';
@@ -54,7 +54,7 @@ export async function withApp(cli: Cli, place: Place): Promise<Place> {
     const { id } = await cli.client.apps.get(projectId, { signal });
     return placeOf(id, place.threadId);
   } catch (error) {
-    if (error instanceof HeadraceError && error.code === 'app_not_found') return place;
+    if (isCode(error, 'app_not_found')) return place;
     throw error;
   }
 }

@@ -5,6 +5,7 @@ import { EXIT } from '../core/exit.ts';
 import type { Exit } from '../core/exit.ts';
 import { usage } from '../core/fault.ts';
 import { projectNamed } from '../core/ids.ts';
+import { atMostOne } from '../core/input.ts';
 import { sourceNamed } from '../core/sources.ts';
 import { oneLine } from '../terminal/escape.ts';
 import { microsOf } from '../terminal/money.ts';
@@ -31,6 +32,7 @@ export async function send(
   [first, second]: [string | undefined, string | undefined],
   options: SendOptions,
 ): Promise<Exit> {
+  atMostOne(options, ['follow', 'no-follow']);
   const isThread = second !== undefined || namesThread(first);
   const place = await threadPlace(cli, isThread ? first : undefined);
   const content = await messageText(cli, isThread ? second : first);
@@ -63,6 +65,7 @@ interface NewOptions extends FollowOptions {
 }
 
 export async function newThread(cli: Cli, text: string | undefined, options: NewOptions): Promise<Exit> {
+  atMostOne(options, ['follow', 'no-follow']);
   const { title, model: modelId, source, 'spend-limit': limit, project } = options;
   const { branch: baseBranch, issue: trackerIssueUrl, task: taskId } = options;
   const direct = { baseBranch, trackerIssueUrl, taskId };
@@ -98,6 +101,7 @@ export async function newThread(cli: Cli, text: string | undefined, options: New
 }
 
 export async function retry(cli: Cli, text: string | undefined, options: FollowOptions): Promise<Exit> {
+  atMostOne(options, ['follow', 'no-follow']);
   const place = await threadPlace(cli, text);
   const { signal } = cli;
   const { items } = await place.of(cli.client).messages.list({ order: 'desc', limit: 1, signal });
@@ -120,7 +124,6 @@ async function followStart(
   { place, document, after, run }: Started,
   options: FollowOptions,
 ): Promise<Exit> {
-  if (options.follow && options['no-follow']) throw usage('--follow and --no-follow exclude each other.');
   if (!options.follow && (!cli.isTerminal || options['no-follow'])) {
     cli.show(document, () => `${place.threadId}  ${run.id}  ${run.status}`);
     cli.say(cli.paintTalk('dim', `→ headrace attach ${place.threadId} follows it`));

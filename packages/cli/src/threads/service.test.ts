@@ -229,9 +229,11 @@ describe('edit', () => {
     });
     expect([edited.exit, edited.json().source]).toMatchObject([0, { origin: 'edit', message: 'why' }]);
     expect((await cli.run(['edit', b.threadId, 'b/c', '--file', 'new'])).exit).toBe(0);
+    const stdin = Buffer.from([0, 254]);
+    expect((await cli.run(['edit', b.threadId, 'b/d', '--file', '-'], { stdin })).exit).toBe(0);
     expect((await cli.run(['edit', b.threadId, 'none', '--delete'])).exit).toBe(5);
     const { latestSourceId } = await b.thread();
-    expect(await b.files(latestSourceId)).toEqual({ 'a.txt': 'A\n', 'b/c': 'AP8=' });
+    expect(await b.files(latestSourceId)).toEqual({ 'a.txt': 'A\n', 'b/c': 'AP8=', 'b/d': 'AP4=' });
     expect((await cli.run(['edit', b.threadId, 'a.txt', '--delete'])).exit).toBe(0);
     const [first] = (await cli.run(['checkpoints', b.threadId, '--json'])).json().checkpoints.toReversed();
     const restored = await cli.run(['thread', 'restore', b.threadId, first.id, '--json']);

@@ -61,6 +61,7 @@ test('a wrong amount, filter or change is refused before anything is sent', asyn
     ['thread', 'update'],
     ['thread', 'new', ' '],
     ['send', 'hi', '--follow', '--no-follow'],
+    ['thread', 'new', 'hi', '--follow', '--no-follow'],
     ['attach', '--from', 'x'],
     ['exec'],
   ])

@@ -4,12 +4,11 @@ import { resolve } from 'node:path';
 import type { Run, Thread, UpdateThreadInput } from '@headrace/client';
 import type { Cli } from '../core/cli.ts';
 import { requireChange } from '../core/body.ts';
-import { usage } from '../core/fault.ts';
+import { atMostOne } from '../core/input.ts';
 import { projectNamed } from '../core/ids.ts';
 import { oneLine } from '../terminal/escape.ts';
 import { microsOf, usd } from '../terminal/money.ts';
 import { statusColor } from '../terminal/style.ts';
-import { tableOf } from '../terminal/table.ts';
 import type { Column } from '../terminal/table.ts';
 import { ago } from '../terminal/times.ts';
 import { RUN_COLUMNS } from './history.ts';
@@ -36,11 +35,9 @@ interface Filters {
   project: string | undefined;
 }
 
-export async function listThreads(
-  cli: Cli,
-  { limit, status, query, project, 'all-apps': allApps }: Filters,
-): Promise<void> {
-  if (allApps && project !== undefined) throw usage('--all-apps and --project exclude each other.');
+export async function listThreads(cli: Cli, filters: Filters): Promise<void> {
+  atMostOne(filters, ['all-apps', 'project']);
+  const { limit, status, query, project, 'all-apps': allApps } = filters;
   const { threads } = cli.client;
   const projectId = project === undefined ? undefined : await projectNamed(cli, project);
   const appId = allApps || projectId !== undefined ? undefined : await cli.appId();
@@ -70,7 +67,7 @@ export async function showThread(cli: Cli, text: string | undefined): Promise<vo
   cli.print(detailsOf(cli, thread, runs));
   if (runs.length === 0) return;
   cli.print('');
-  cli.print(tableOf(runs.slice(0, SHOWN_RUNS), RUN_COLUMNS, { width: cli.width, paint: cli.paint }));
+  cli.print(cli.table(runs.slice(0, SHOWN_RUNS), RUN_COLUMNS));
 }
 
 function detailsOf(cli: Cli, thread: Thread, runs: readonly Run[]): string {
@@ -101,8 +98,7 @@ interface Update {
 
 export async function updateThread(cli: Cli, text: string | undefined, options: Update): Promise<void> {
   const { title, 'spend-limit': limit, 'no-spend-limit': isUnlimited } = options;
-  if (limit !== undefined && isUnlimited)
-    throw usage('--spend-limit and --no-spend-limit exclude each other.');
+  atMostOne(options, ['spend-limit', 'no-spend-limit']);
   const body = requireChange<UpdateThreadInput>({
     ...(title !== undefined && { title: title === '' ? null : title }),
     ...((limit !== undefined || isUnlimited) && { spendLimitMicros: microsOf(limit) ?? null }),

@@ -43,7 +43,7 @@ export const workCommands: readonly Command[] = [
     details:
       'Creates a thread with the message, follows its reply, applies the change, and builds it. The exit code says how it ' +
       'ended: 1 the run, the apply or the build failed, 6 the apply is in conflict; the last message names the step. After ' +
-      'an interruption, the same command goes on where it was. --json prints {ok, thread, message, run, apply, build, failed}.',
+      'an interruption, the same command goes on where it was. --json prints {ok, thread, run, apply, build, failed}.',
     args: ['MESSAGE'],
     argHelp: { MESSAGE: 'what the agent is to do; - reads it from stdin' },
     options: {
