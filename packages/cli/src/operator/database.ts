@@ -5,7 +5,7 @@ import { embeddedConnection } from '@headrace/server/db/embedded/index.ts';
 
 type Where = Pick<Config, 'databaseUrl' | 'dataDir'>;
 
-/** The database of a running service, or an external one. Throws the error of `databaseAway`. */
+/** The database of a running service, or an external one. Callers give its faults to `databaseAway`. */
 export function openServiceDatabase({ databaseUrl, dataDir }: Where, connections: number): DatabaseHandle {
   return openDatabase(
     databaseUrl === null ? embeddedConnection(dataDir) : { connectionString: databaseUrl },
