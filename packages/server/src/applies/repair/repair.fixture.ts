@@ -55,6 +55,14 @@ export function repairsOf(server: TestServer) {
         }),
       );
     },
+    /** Waits for the workspaces of all threads: their preparation publishes too. */
+    prepared: async ({ appId }: Draft) => {
+      await until('the workspaces to be ready', async () =>
+        (await ok(server.call('GET', `${P}/apps/${appId}/threads`))).threads.every(
+          (t: { workspaceStatus: string }) => t.workspaceStatus === 'ready',
+        ),
+      );
+    },
     repair: async (draft: Draft) => (await d.finish(draft)) as Repaired,
     /** Makes every command of a repair wait for an answer. */
     ask: async ({ appId }: Draft) => {

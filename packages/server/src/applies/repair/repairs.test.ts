@@ -18,12 +18,7 @@ afterAll(() => server.close());
 describe('a repair that resolves', () => {
   test('is applied; published row by row, without a checkpoint', async () => {
     const d = await r.clash('echo both > a.txt', report('resolved', 'Kept both.', ['a.txt has both']));
-    // Their preparation publishes too.
-    await until('the workspaces to be ready', async () =>
-      (await ok(server.call('GET', `${P}/apps/${d.appId}/threads`))).threads.every(
-        (t: { workspaceStatus: string }) => t.workspaceStatus === 'ready',
-      ),
-    );
+    await r.prepared(d);
     let apply!: Repaired;
     const words = await wordsDuring(server, `${P}/apps/${d.appId}`, async () => {
       apply = await r.repair(d);

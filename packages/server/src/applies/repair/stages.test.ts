@@ -169,7 +169,7 @@ describe('what is published', () => {
     const draft = await r.clash(
       `if [ "$(cat .hoplite/repair/failures.json)" = "[]" ]; then ${markers}; ${report('resolved')}\nelse ${report('unresolved', 'No.')}\nfi`,
     );
-    await until('its workspace', async () => (await r.thread(draft)).workspaceStatus === 'ready');
+    await r.prepared(draft);
     expect(await during(draft, () => r.repair(draft))).toEqual([
       'platform.apply.queued',
       'thread.updated:blocked',
@@ -184,6 +184,7 @@ describe('what is published', () => {
 
   test('by a stop, and by an archive, in the middle of one', async () => {
     const draft = await r.clash(HELD);
+    await r.prepared(draft);
     const working = () =>
       until(
         'its command to run',
