@@ -84,8 +84,9 @@ export function CodeView(props: Props): ReactNode {
   const found = useRef(-1);
   useImperativeHandle(props.handle, () => ({
     find: (query, back = false) => {
+      if (query === '') return false;
       const wanted = query.toLowerCase();
-      for (let step = 1; wanted !== '' && step <= count; step++) {
+      for (let step = 1; step <= count; step++) {
         const line = (((found.current + (back ? -step : step)) % count) + count) % count;
         if (!lineOf(text, starts, line).toLowerCase().includes(wanted)) continue;
         found.current = line;
