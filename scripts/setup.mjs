@@ -1,4 +1,4 @@
-// Makes a checkout ready to run: dependencies (Node 26 among them), bubblewrap, git. Runs before every npm
+// Makes a checkout ready to run: dependencies (Node 26 among them), bubblewrap, git, the console. Runs before every npm
 // script, under whatever Node the machine has (20 or newer) and without dependencies; when there is nothing
 // to do it takes 60 ms.
 import { spawn, spawnSync } from 'node:child_process';
@@ -9,6 +9,7 @@ import { homedir, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { aptInstall, mayInstall } from './apt.mjs';
+import { buildConsole, isBuilt } from './console-build.mjs';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const NODE_MAJOR = 26;
@@ -19,13 +20,18 @@ const say = (line) => process.stderr.write(`${line}\n`);
 const works = (command) =>
   spawnSync(command, ['--version'], { stdio: 'ignore', timeout: 10_000 }).status === 0;
 
+const needsConsole = () =>
+  process.env.HEADRACE_CONSOLE !== '0' &&
+  !isBuilt(root, { retries: process.env.npm_lifecycle_event === 'start' });
+
 let hasBubblewrap = works('bwrap');
-if (!isInstalled() || (!hasBubblewrap && mayInstall())) {
+if (!isInstalled() || (!hasBubblewrap && mayInstall()) || needsConsole()) {
   const unlock = await lock();
   // Another setup may have done it meanwhile.
   if (!isInstalled()) await install();
   if (!works('bwrap') && mayInstall()) installBubblewrap();
   hasBubblewrap = works('bwrap');
+  if (needsConsole()) await buildConsole(root, { say, node: join(root, 'node_modules/.bin/node') });
   unlock();
 }
 if (!hasBubblewrap)

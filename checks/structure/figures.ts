@@ -5,7 +5,7 @@ import { dirname, join } from 'node:path/posix';
 export type Files = ReadonlyMap<string, string>;
 
 const IMPORT =
-  /^(?:import|export)\s+(?:type\s+)?(?:[\w*\s{},]+?\sfrom\s+)?'([^']+)'|\bimport\('([^']+)'\)|new URL\('(\.[^']+\.ts)', import\.meta\.url\)/gm;
+  /^(?:import|export)\s+(?:type\s+)?(?:[\w*\s{},]+?\sfrom\s+)?'([^']+)'|\bimport\('([^']+)'\)|new URL\('(\.[^']+\.tsx?)', import\.meta\.url\)/gm;
 
 /**
  * File → the files that it imports, types included. `aliases` maps a package's specifiers to files; `*` stands

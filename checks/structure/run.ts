@@ -7,7 +7,7 @@ import { importCircles, importGraph, lineLengthQuantile, tablesOf, tableWriters 
 
 const HELP = `node checks/structure/run.ts [--json]
 
-Measures the non-test .ts files under packages/ and ends with 1 when a figure is over its bound:
+Measures the non-test .ts and .tsx files under packages/ and ends with 1 when a figure is over its bound:
 line lengths, circles of imports (types count), and tables that more than one domain writes.
   --json   one JSON document on stdout`;
 
@@ -68,7 +68,7 @@ function sourceFiles(): Map<string, string> {
   const names = execFileSync('git', ['ls-files', '-co', '--exclude-standard', 'packages'], { cwd: ROOT })
     .toString()
     .split('\n')
-    .filter((name) => name.endsWith('.ts') && !/\.(test|fixture)\.ts$/.test(name))
+    .filter((name) => /\.tsx?$/.test(name) && !/\.(test|fixture)\.tsx?$/.test(name))
     .filter((name) => existsSync(join(ROOT, name)));
   return new Map(names.map((name) => [name, readFileSync(join(ROOT, name), 'utf8')]));
 }

@@ -8,6 +8,7 @@ import { routes as auditRoutes } from './audit/routes.ts';
 import { routes as automationRoutes } from './automations/routes.ts';
 import { routes as checkpointRoutes } from './checkpoints/routes.ts';
 import { routes as buildRoutes } from './builds/routes.ts';
+import { serveConsole } from './console/serve.ts';
 import type { Context } from './context.ts';
 import { routes as editRoutes } from './edits/routes.ts';
 import { routes as eventRoutes } from './events/routes.ts';
@@ -18,6 +19,7 @@ import { createHttpServer } from './http/server.ts';
 import { routes as mcpServerRoutes } from './mcp-servers/routes.ts';
 import { routes as messageRoutes } from './messages/routes.ts';
 import { routes as operationRoutes } from './operations/routes.ts';
+import { sourceOfAll } from './previews/address.ts';
 import { HostProxy } from './previews/proxy.ts';
 import { routes as previewRoutes } from './previews/routes.ts';
 import { routes as projectRoutes } from './projects/routes.ts';
@@ -77,6 +79,8 @@ export async function createApp(ctx: Context): Promise<FastifyInstance> {
     preview: new HostProxy(ctx),
   });
   serveGit(app, ctx);
+  if (ctx.config.consoleFolder !== null)
+    serveConsole(app, { folder: ctx.config.consoleFolder, previews: () => sourceOfAll(ctx) });
   app.addHook('onClose', close);
   return app;
 }

@@ -12,6 +12,9 @@ import type { FileConfig } from './config-file.ts';
 import { withImported } from './runtimes-config.ts';
 import type { ScmFileConfig } from './scm-config.ts';
 
+/** Of this very checkout: a console of another version would not fit. */
+const CONSOLE_FOLDER = join(import.meta.dirname, '../../console/dist');
+
 export type Role = 'api' | 'worker' | 'runner';
 
 /**
@@ -59,6 +62,7 @@ export const SETTINGS = {
   HEADRACE_REPAIR_BUDGET_SECONDS: { default: '900' },
   HEADRACE_APPROVAL_TIMEOUT_SECONDS: { default: '3600' },
   HEADRACE_MCP_ALLOW_PRIVATE: { default: '0' },
+  HEADRACE_CONSOLE: { default: '1' },
   HEADRACE_PUBLIC_URL: { default: null },
   HEADRACE_DISABLED: { default: null },
   HEADRACE_SCM_POLL_SECONDS: { default: '60' },
@@ -124,6 +128,8 @@ export interface Config extends Omit<FileConfig, 'scm'> {
   previewDomain: string;
   /** Where a proxy serves previews: `https://*.example.com`, whose `*` is a preview's token. Null: none does. */
   previewUrl: string | null;
+  /** Where the built console is; null: none is served. */
+  consoleFolder: string | null;
   /** MCP servers may have loopback and private addresses. */
   mcpAllowPrivate: boolean;
   /** S3 bucket and endpoint; the data folder holds the objects when there is none. */
@@ -362,6 +368,7 @@ function listenerOf(
   | 'addressConnections'
   | 'previewDomain'
   | 'previewUrl'
+  | 'consoleFolder'
   | 'mcpAllowPrivate'
 > {
   const previewDomain = v.textOrDefault('HEADRACE_PREVIEW_DOMAIN');
@@ -383,6 +390,10 @@ function listenerOf(
     addressConnections: v.whole('HEADRACE_ADDRESS_CONNECTIONS', 1, 1_000_000),
     previewDomain,
     previewUrl,
+    consoleFolder:
+      v.oneOf('HEADRACE_CONSOLE', SETTINGS.HEADRACE_CONSOLE.default, ['0', '1'] as const) === '1'
+        ? CONSOLE_FOLDER
+        : null,
     mcpAllowPrivate:
       v.oneOf('HEADRACE_MCP_ALLOW_PRIVATE', SETTINGS.HEADRACE_MCP_ALLOW_PRIVATE.default, [
         '0',

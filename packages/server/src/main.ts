@@ -74,6 +74,7 @@ if (service.address) {
   if (service.notices.length === 0)
     console.log('Owner and service keys are as before: they were shown, or given, at the first start.');
   console.log(`Documentation: ${service.address}/docs`);
+  if (config.consoleFolder !== null) console.log(`Console: ${service.address}/console/`);
   // Last, and alone on its line: what starts the service waits for it.
   console.log(`headrace listening on ${service.address}`);
 }

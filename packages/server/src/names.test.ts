@@ -10,6 +10,7 @@ import { routes } from './app.ts';
 
 const ROOT = import.meta.dirname;
 const INFRASTRUCTURE = new Set([
+  'console',
   'db',
   'git',
   'http',

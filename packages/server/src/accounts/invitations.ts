@@ -12,7 +12,7 @@ export const Invitation = Type.Object({
   email: Text('kim@example.com'),
   role: RoleName,
   url: Nullable(
-    Text('https://headrace.example.com/invitations/3vQbX0', {
+    Text('https://headrace.example.com/console/invitations/3vQbX0', {
       description:
         "What the invited person opens; its path's last segment is the token. Only the first answer has it, later ones null: only a hash is kept.",
     }),

@@ -49,7 +49,7 @@ export const inviteMember = write({
     });
     await audit(tx, { principal, address }, 'member.invited', invitation.id);
     // The Origin was found to be this service's own (http/authorize.ts).
-    const view = invitationView(invitation, `${headers.origin}/invitations/${token}`);
+    const view = invitationView(invitation, `${headers.origin}/console/invitations/${token}`);
     // An admin may read the receipt of an invitation that makes an owner.
     return {
       status: 201,

@@ -34,6 +34,13 @@ export type AdmittedRequest = FastifyRequest & {
   arrival?: Arrival;
 };
 
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    /** Static files of a route whose URL has many spellings: the rate limit does not count them. */
+    isUncounted?: boolean;
+  }
+}
+
 /** The bucket of callers that are not known. */
 export const anonymous = (address: string) => `address ${networkOf(address)}`;
 
@@ -80,7 +87,7 @@ export class Admission {
 
   /** Counts the request for its caller, and sets the headers that every answer has. Throws 400, 429 or 503. */
   async admit(request: AdmittedRequest, reply: FastifyReply): Promise<void> {
-    const isCounted = !UNCOUNTED.has(request.url.split('?')[0]!);
+    const isCounted = !request.routeOptions.config.isUncounted && !UNCOUNTED.has(request.url.split('?')[0]!);
     request.rate = isCounted ? await this.#count(request) : this.#limiter.peek(anonymous(request.ip));
     void reply.headers(this.headersOf(request));
     const { verdict, resetSeconds } = request.rate;

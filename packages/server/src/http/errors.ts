@@ -223,3 +223,6 @@ export function settles(error: ApiError): boolean {
     !RELEASING.has(error.code)
   );
 }
+
+export const noSuchPath = (cause?: unknown) =>
+  new ApiError('not_found', 'There is no such path. See /docs for all of them.', { cause });

@@ -5,7 +5,7 @@ import type { Duplex } from 'node:stream';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Context } from '../context.ts';
 import { databaseFault } from './database-faults.ts';
-import { ApiError } from './errors.ts';
+import { ApiError, noSuchPath } from './errors.ts';
 import { LARGE_BYTES } from './large-json.ts';
 import { retryHeaders } from './rate-limit.ts';
 
@@ -40,8 +40,7 @@ export function sendClientError(
 function toApiError(error: unknown): ApiError {
   if (error instanceof ApiError) return error;
   const { code, statusCode } = error as { code?: string; statusCode?: number };
-  if (code === 'FST_ERR_BAD_URL' || code === 'FST_ERR_ASYNC_CONSTRAINT')
-    return new ApiError('not_found', 'There is no such path. See /docs for all of them.', { cause: error });
+  if (code === 'FST_ERR_BAD_URL' || code === 'FST_ERR_ASYNC_CONSTRAINT') return noSuchPath(error);
   if (
     code === 'FST_ERR_CTP_INVALID_CONTENT_LENGTH' ||
     code === 'FST_ERR_CTP_INVALID_MEDIA_TYPE' ||

@@ -17,17 +17,17 @@ import { boundConnections, proxyAddresses } from './connections.ts';
 import { serveDocs } from './docs.ts';
 import { Endpoint } from './endpoint.ts';
 import { LargeJson } from './large-json.ts';
-import { ApiError } from './errors.ts';
+import { noSuchPath } from './errors.ts';
 import { hasTwoHosts } from './hosts.ts';
 import { Intake } from './intake.ts';
 import { bodyLimitOf } from './operation.ts';
 import type { Route } from './operation.ts';
+import { refuseOtherMethods } from './refuse-methods.ts';
 import { sendClientError, sendError } from './send-error.ts';
 import { StreamPlaces } from './stream-places.ts';
 import type { Receipts } from './write-request.ts';
 
 const CLOSE_IDLE_MS = 20;
-const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'HEAD', 'OPTIONS'] as const;
 
 export interface PreviewProxy {
   handles(request: IncomingMessage): boolean;
@@ -88,7 +88,7 @@ export async function createHttpServer(
   app.addHook('onRequest', async (request: AdmittedRequest, reply) => {
     await admission.admit(request, reply);
     // Here, and not in a handler: that would read the body first.
-    if (request.is404) throw new ApiError('not_found', 'There is no such path. See /docs for all of them.');
+    if (request.is404) throw noSuchPath();
   });
   app.setErrorHandler(refuse);
 
@@ -130,18 +130,7 @@ function addRoutes(app: FastifyInstance, routes: Route[], endpointOf: (route: Ro
       handler: (request: AdmittedRequest, reply) => endpoint.handle(request, reply),
     });
   }
-  for (const [url, allowed] of methodsOf) {
-    app.route({
-      method: METHODS.filter((m) => !allowed.includes(m)),
-      url,
-      onRequest: async () => {
-        throw new ApiError('method_not_allowed', `This path takes ${allowed.join(', ')}.`, {
-          headers: { allow: allowed.join(', ') },
-        });
-      },
-      handler: async () => undefined,
-    });
-  }
+  for (const [url, allowed] of methodsOf) refuseOtherMethods(app, url, allowed);
 }
 
 /**

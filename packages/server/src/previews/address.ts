@@ -13,6 +13,15 @@ export function addressOf(ctx: Pick<Context, 'config' | 'listening'>, token: str
   return pattern.href.replace('*', token);
 }
 
+/**
+ * A source of Content-Security-Policy that has the addresses of all previews. Its `*` has to come first: of
+ * `https://app.*.example.com` it is `https://*.example.com`.
+ */
+export function sourceOfAll(ctx: Pick<Context, 'config' | 'listening'>): string {
+  const { protocol, host } = new URL(addressOf(ctx, '*'));
+  return `${protocol}//${host.slice(host.indexOf('*'))}`;
+}
+
 /** What reads a preview's token out of a Host header. The port does not matter: proxies have their own. */
 export function tokenReader(config: Settings): (host: string | undefined) => string | undefined {
   const [before, after] = patternOf(config).hostname.split('*') as [string, string];
