@@ -2,6 +2,9 @@
  * Vitest's globalSetup of the console's browser tests: Chromium, and the console's own files, if a test with a
  * browser runs. Root gets Chromium installed, and in CI it is required; others who have none see the tests skipped.
  */
+import { execFileSync } from 'node:child_process';
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import type { TestProject } from 'vitest/node';
 import { getChromium } from '../harness/programs.ts';
 
@@ -12,6 +15,7 @@ declare module 'vitest' {
   }
 }
 
+const root = join(import.meta.dirname, '../..');
 const COMMAND = 'sudo apt-get install -y chromium';
 
 export default async function setup(project: TestProject): Promise<void> {
@@ -22,4 +26,11 @@ export default async function setup(project: TestProject): Promise<void> {
     console.error(`SKIPPED: the console's tests need Chromium: ${COMMAND}`);
   }
   project.provide('hasChromium', hasChromium);
+  // A test that is started by itself sees the console of the present sources, too.
+  execFileSync(process.execPath, [join(root, 'scripts/setup.mjs')], {
+    stdio: ['ignore', 'ignore', 'inherit'],
+  });
+  const failure = join(root, 'packages/console/dist/failure.txt');
+  if (existsSync(failure))
+    throw new Error(`The console could not be built:\n${readFileSync(failure, 'utf8')}`);
 }
