@@ -51,6 +51,18 @@ describe('an invitation', () => {
     });
   });
 
+  test("leads to the console's page for it, at the address by which the member was invited", async () => {
+    const { cookie } = await tenant(s);
+    const { body } = await s.call(
+      'POST',
+      '/api/members',
+      { email: 'lee@example.test', role: 'member' },
+      { cookie },
+    );
+    expect(body.invitation.url).toMatch(/^http:\/\/127\.0\.0\.1:\d+\/console\/invitations\/[\w-]{43}$/);
+    expect(new URL(body.invitation.url).origin).toBe(s.base);
+  });
+
   test('accepted twice at once makes one member', async () => {
     const { cookie } = await tenant(s);
     const { token } = await invite(s, cookie, 'member');

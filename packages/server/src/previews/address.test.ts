@@ -1,11 +1,12 @@
 import { expect, test } from 'vitest';
-import { addressOf, tokenReader } from './address.ts';
+import { addressOf, sourceOfAll, tokenReader } from './address.ts';
 
 const TOKEN = '0123456789abcdefghjkmnpqrs';
 const at = (previewUrl: string | null, previewDomain = 'localhost') => {
   const config = { previewUrl, previewDomain } as Parameters<typeof addressOf>[0]['config'];
   return {
     address: addressOf({ config, listening: { port: 4400 } }, TOKEN),
+    source: sourceOfAll({ config, listening: { port: 4400 } }),
     tokenIn: tokenReader(config),
   };
 };
@@ -40,4 +41,14 @@ test('other hosts have no token', () => {
     `a.${TOKEN}.localhost`,
   ])
     expect(tokenIn(host), host).toBeUndefined();
+});
+
+test.each([
+  [null, 'localhost', 'http://*.localhost:4400'],
+  [null, 'Previews.Example', 'http://*.previews.example:4400'],
+  ['https://*.example.com', 'localhost', 'https://*.example.com'],
+  ['https://app.*.example.com:8443', 'localhost', 'https://*.example.com:8443'],
+  ['https://previews.*', 'localhost', 'https://*'],
+])('%s, %s: a policy that names the addresses of all previews', (url, domain, source) => {
+  expect(at(url, domain).source).toBe(source);
 });

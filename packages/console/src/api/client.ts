@@ -1,0 +1,27 @@
+/** The client of this page: the signed-in user's session on the page's own origin. */
+import { createClient } from '@headrace/client';
+import { noticeVersion } from './version.ts';
+
+/** Reads in a page have a person who waits: less than the client's two minutes. */
+export const READ_TIMEOUT_MS = 30_000;
+
+const watchers = new Set<() => void>();
+
+/** Calls `onUnauthorized` when the service no longer knows the session. Returns the end of the watch. */
+export function watchSession(onUnauthorized: () => void): () => void {
+  watchers.add(onUnauthorized);
+  return () => watchers.delete(onUnauthorized);
+}
+
+/** Sign-in answers 401 itself for a wrong password. */
+const SIGN_IN = '/api/auth/sign-in/email';
+
+async function watchedFetch(...[input, init]: Parameters<typeof fetch>): Promise<Response> {
+  const response = await fetch(input, init);
+  noticeVersion(response.headers.get('x-headrace-version'));
+  if (response.status === 401 && !new URL(response.url).pathname.startsWith(SIGN_IN))
+    for (const watcher of watchers) watcher();
+  return response;
+}
+
+export const client = createClient({ session: true, fetch: watchedFetch });

@@ -1,0 +1,52 @@
+/** What a failed call says to a person. */
+import { HeadraceError, UncertainError } from '@headrace/client';
+import type { Field } from '@headrace/client';
+
+export interface Fault {
+  title: string;
+  message: string;
+  requestId: string | null;
+  /** Unknown or not for this user: the service does not say which. */
+  isGone: boolean;
+  /** What is wrong with single fields of a write. */
+  fields: readonly Field[];
+}
+
+export function faultOf(error: unknown): Fault {
+  if (!(error instanceof HeadraceError))
+    return {
+      title: 'The page failed',
+      message: error instanceof Error ? error.message : String(error),
+      requestId: null,
+      isGone: false,
+      fields: [],
+    };
+  const { requestId, fields } = error;
+  return { ...wordsOf(error), requestId, fields, isGone: error.status === 404 || error.status === 403 };
+}
+
+function wordsOf(error: HeadraceError): { title: string; message: string } {
+  const { status, message, code, retryAfterMs } = error;
+  if (error instanceof UncertainError)
+    return {
+      title: 'No answer',
+      message: 'The service may have done it. Try again: the same request is never done twice.',
+    };
+  if (code === 'network_error')
+    return { title: 'The service did not answer', message: 'Check the connection, then try again.' };
+  // Both look alike: who may not see something is not told that it exists.
+  if (status === 404 || status === 403)
+    return { title: 'Not here', message: 'It does not exist, or you may not see it. Check the address.' };
+  if (status === 401) return { title: 'Signed out', message: 'Sign in to go on.' };
+  if (status === 429)
+    return {
+      title: 'Too many requests',
+      message: `The service asks to wait${retryAfterMs === null ? '' : ` ${Math.ceil(retryAfterMs / 1000)} s`}.`,
+    };
+  if (status >= 500) return { title: 'The service failed', message };
+  return { title: 'Refused', message };
+}
+
+/** The fault of one field of the body, by its JSON pointer. */
+export const fieldFault = (fault: Fault | null, path: string): string | null =>
+  fault?.fields.find((field) => field.path === path)?.message ?? null;

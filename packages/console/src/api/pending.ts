@@ -1,0 +1,53 @@
+/**
+ * Keys of writes that have no answer yet, in this tab's storage: repeated after a reload, a write with the same
+ * content has the same key, so it is not done twice.
+ */
+
+const PREFIX = 'headrace:write:';
+/** An older one was not meant to be repeated. */
+const LIFE_MS = 30 * 60_000;
+
+interface Pending {
+  key: string;
+  at: number;
+}
+
+/** `intent` names the write: method, path and content. */
+export async function keyOf(intent: string): Promise<string> {
+  const name = PREFIX + (await digest(intent));
+  const kept = read(name);
+  if (kept && Date.now() - kept.at < LIFE_MS) return kept.key;
+  const key = `console-${crypto.randomUUID()}`;
+  try {
+    sessionStorage.setItem(name, JSON.stringify({ key, at: Date.now() } satisfies Pending));
+  } catch {
+    // Without storage, a reload amid a write may repeat it. The write itself is worth more.
+  }
+  return key;
+}
+
+/** The write has its answer: the next one with this content is another write. */
+export async function settle(intent: string): Promise<void> {
+  try {
+    sessionStorage.removeItem(PREFIX + (await digest(intent)));
+  } catch {
+    // As above.
+  }
+}
+
+function read(name: string): Pending | null {
+  try {
+    return JSON.parse(sessionStorage.getItem(name) ?? 'null') as Pending | null;
+  } catch {
+    return null;
+  }
+}
+
+/** Not of secret strength where the page came without TLS: there `crypto.subtle` is missing. */
+async function digest(text: string): Promise<string> {
+  if (!globalThis.crypto.subtle) return `${text.length}:${text.slice(0, 2000)}`;
+  const hash = await crypto.subtle.digest('SHA-256', new TextEncoder().encode(text));
+  return Array.from(new Uint8Array(hash).subarray(0, 16), (byte) => byte.toString(16).padStart(2, '0')).join(
+    '',
+  );
+}

@@ -1,0 +1,228 @@
+/**
+ * What pages read, and which events change it: one place for keys, so that two pages that show the same thing share
+ * it. `meta.follows` is what the live store refetches by.
+ */
+import type { ListCall, Page, PageOptions } from '@headrace/client';
+import { infiniteQueryOptions, queryOptions } from '@tanstack/react-query';
+import type { QueryKey } from '@tanstack/react-query';
+import type { Follows } from '../live/index.ts';
+import { client, READ_TIMEOUT_MS } from './client.ts';
+
+const READ = { timeoutMs: READ_TIMEOUT_MS };
+/** A page of a list. */
+const PAGE_ITEMS = 50;
+
+/** One resource. */
+const one = <T>(
+  queryKey: QueryKey,
+  follows: Follows | null,
+  read: (options: { signal: AbortSignal }) => PromiseLike<T>,
+) =>
+  queryOptions({
+    queryKey,
+    queryFn: async ({ signal }) => await read({ ...READ, signal }),
+    ...(follows && { meta: { follows } }),
+  });
+
+/** A list, page by page. `itemsOf` flattens what was read. */
+const many = <T>(
+  queryKey: QueryKey,
+  follows: Follows | null,
+  read: (options: PageOptions) => ListCall<T>,
+  limit = PAGE_ITEMS,
+) =>
+  infiniteQueryOptions({
+    queryKey,
+    queryFn: async ({ pageParam, signal }): Promise<Page<T>> =>
+      await read({ ...READ, signal, limit, ...(pageParam !== null && { cursor: pageParam }) }),
+    initialPageParam: null as string | null,
+    getNextPageParam: (last: Page<T>) => last.nextCursor,
+    ...(follows && { meta: { follows } }),
+  });
+
+/** The items of all pages that were read, each id once: pages shift while new items arrive. */
+export function itemsOf<T extends { id: string }>(data: { pages: Page<T>[] } | undefined): T[] {
+  const seen = new Map<string, T>();
+  for (const item of data?.pages.flatMap((page) => page.items) ?? [])
+    if (!seen.has(item.id)) seen.set(item.id, item);
+  return [...seen.values()];
+}
+
+const THREADS = ['thread.'];
+const APPLIES = ['platform.apply.'];
+const BUILDS = ['platform.build.'];
+const PREVIEWS = ['preview.'];
+const APPS = ['platform.app.', 'platform.head.'];
+
+// Over all apps.
+
+export const appsQuery = (query = '') =>
+  many(['apps', { query }], { types: APPS }, (options) =>
+    client.apps.list({ ...options, ...(query && { query }) }),
+  );
+
+/** `status`: one, or several with commas. */
+export const allThreadsQuery = (
+  filter: { status?: string; appId?: string; query?: string; sort?: 'activity' } = {},
+) =>
+  many(['threads', filter], { types: THREADS }, (options) =>
+    client.threads.listAll({ ...options, ...filter }),
+  );
+
+export const allAppliesQuery = (filter: { status?: string; appId?: string } = {}) =>
+  many(['applies', filter], { types: APPLIES }, (options) =>
+    client.applies.listAll({ ...options, ...filter }),
+  );
+
+export const allBuildsQuery = (filter: { status?: string; appId?: string } = {}) =>
+  many(['builds', filter], { types: BUILDS }, (options) => client.builds.listAll({ ...options, ...filter }));
+
+export const allPreviewsQuery = (filter: { status?: string; appId?: string } = {}) =>
+  many(['previews', filter], { types: PREVIEWS }, (options) =>
+    client.previews.listAll({ ...options, ...filter }),
+  );
+
+export const modelsQuery = () => one(['models'], null, (options) => client.models.list(options));
+
+// In one app.
+
+export const appQuery = (appId: string) =>
+  one(['app', appId], { types: APPS, appId }, (options) => client.apps.get(appId, options));
+
+export const appSettingsQuery = (appId: string) =>
+  one(['app', appId, 'settings'], { types: ['platform.app.'], appId }, (options) =>
+    client.settings.get(appId, options),
+  );
+
+export const headHistoryQuery = (appId: string) =>
+  many(
+    ['app', appId, 'heads'],
+    { types: ['platform.head.'], appId },
+    (options) => client.head.history(appId, options),
+    200,
+  );
+
+export const sourcesQuery = (appId: string) =>
+  many(['app', appId, 'sources'], { types: ['platform.source.'], appId }, (options) =>
+    client.sources.list(appId, options),
+  );
+
+/** A source never changes. */
+export const sourceQuery = (appId: string, sourceId: string) => ({
+  ...one(['app', appId, 'source', sourceId], null, (options) => client.sources.get(appId, sourceId, options)),
+  staleTime: Number.POSITIVE_INFINITY,
+});
+
+export const filesQuery = (appId: string, sourceId: string) => ({
+  ...many(
+    ['app', appId, 'source', sourceId, 'files'],
+    null,
+    (options) => client.sources.files(appId, sourceId, options),
+    200,
+  ),
+  staleTime: Number.POSITIVE_INFINITY,
+});
+
+export const fileQuery = (appId: string, sourceId: string, path: string) => ({
+  ...one(['app', appId, 'source', sourceId, 'file', path], null, (options) =>
+    client.sources.file(appId, sourceId, { ...options, path }),
+  ),
+  staleTime: Number.POSITIVE_INFINITY,
+});
+
+/** The files of a difference without their patches. */
+export const diffQuery = (appId: string, baseId: string, sourceId: string) => ({
+  ...one(['app', appId, 'diff', baseId, sourceId], null, (options) =>
+    client.sources.diff(appId, sourceId, { ...options, base: baseId, patches: false }),
+  ),
+  staleTime: Number.POSITIVE_INFINITY,
+});
+
+/** With the patches of these files only, at most 50. */
+export const patchesQuery = (appId: string, baseId: string, sourceId: string, path: string[]) => ({
+  ...one(['app', appId, 'diff', baseId, sourceId, 'patches', path], null, (options) =>
+    client.sources.diff(appId, sourceId, { ...options, base: baseId, path }),
+  ),
+  staleTime: Number.POSITIVE_INFINITY,
+});
+
+export const threadsQuery = (appId: string, filter: { query?: string } = {}) =>
+  many(['app', appId, 'threads', filter], { types: THREADS, appId }, (options) =>
+    client.threads.list(appId, { ...options, ...filter }),
+  );
+
+export const applyQuery = (appId: string, applyId: string) =>
+  one(['app', appId, 'apply', applyId], { types: [...APPLIES, 'run.'], appId }, (options) =>
+    client.applies.get(appId, applyId, options),
+  );
+
+export const appliesQuery = (appId: string, filter: { threadId?: string } = {}) =>
+  many(['app', appId, 'applies', filter], { types: APPLIES, appId }, (options) =>
+    client.applies.list(appId, { ...options, ...filter }),
+  );
+
+export const buildQuery = (appId: string, buildId: string) =>
+  one(['app', appId, 'build', buildId], { types: BUILDS, appId, ids: [buildId] }, (options) =>
+    client.builds.get(appId, buildId, options),
+  );
+
+/** Ready builds only. */
+export const manifestQuery = (appId: string, buildId: string) => ({
+  ...one(['app', appId, 'build', buildId, 'manifest'], null, (options) =>
+    client.builds.manifest(appId, buildId, options),
+  ),
+  staleTime: Number.POSITIVE_INFINITY,
+});
+
+export const previewQuery = (appId: string, previewId: string) =>
+  one(['app', appId, 'preview', previewId], { types: PREVIEWS, appId, ids: [previewId] }, (options) =>
+    client.previews.get(appId, previewId, options),
+  );
+
+// In one thread.
+
+const inThread = (appId: string, threadId: string, what: string) => ['app', appId, 'thread', threadId, what];
+
+export const threadQuery = (appId: string, threadId: string) =>
+  one(['app', appId, 'thread', threadId], { types: THREADS, appId, threadId }, (options) =>
+    client.threads.get(appId, threadId, options),
+  );
+
+/** Newest first: a conversation opens at its end. */
+export const messagesQuery = (appId: string, threadId: string) =>
+  many(inThread(appId, threadId, 'messages'), { types: ['message.'], appId, threadId }, (options) =>
+    client.messages.list(appId, threadId, { ...options, order: 'desc' }),
+  );
+
+export const runsQuery = (appId: string, threadId: string) =>
+  many(inThread(appId, threadId, 'runs'), { types: ['run.'], appId, threadId }, (options) =>
+    client.runs.list(appId, threadId, options),
+  );
+
+export const toolsQuery = (appId: string, threadId: string, runId: string) =>
+  many(
+    [...inThread(appId, threadId, 'tools'), runId],
+    { types: ['tool.'], appId, threadId, runId },
+    (options) => client.runs.tools(appId, threadId, runId, options),
+    200,
+  );
+
+export const approvalsQuery = (appId: string, threadId: string) =>
+  many(inThread(appId, threadId, 'approvals'), { types: ['approval.'], appId, threadId }, (options) =>
+    client.approvals.list(appId, threadId, options),
+  );
+
+export const checkpointsQuery = (appId: string, threadId: string) =>
+  many(inThread(appId, threadId, 'checkpoints'), { types: ['checkpoint.'], appId, threadId }, (options) =>
+    client.checkpoints.list(appId, threadId, options),
+  );
+
+export const buildsQuery = (appId: string, threadId: string) =>
+  many(inThread(appId, threadId, 'builds'), { types: BUILDS, appId, threadId }, (options) =>
+    client.builds.list(appId, threadId, options),
+  );
+
+export const previewsQuery = (appId: string, threadId: string) =>
+  many(inThread(appId, threadId, 'previews'), { types: PREVIEWS, appId, threadId }, (options) =>
+    client.previews.list(appId, threadId, options),
+  );

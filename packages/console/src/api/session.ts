@@ -1,0 +1,36 @@
+/** Who is signed in. */
+import { HeadraceError } from '@headrace/client';
+import { queryOptions, useQuery } from '@tanstack/react-query';
+import { client, READ_TIMEOUT_MS } from './client.ts';
+
+export type SessionInfo = Awaited<ReturnType<typeof readSession>>;
+
+const readSession = () => client.session.get({ timeoutMs: READ_TIMEOUT_MS });
+
+/** Null for nobody. */
+export const sessionQuery = queryOptions({
+  queryKey: ['session'],
+  queryFn: async () => {
+    try {
+      return await readSession();
+    } catch (error) {
+      if (error instanceof HeadraceError && error.status === 401) return null;
+      throw error;
+    }
+  },
+  staleTime: Number.POSITIVE_INFINITY,
+});
+
+/** Throws outside of the signed-in pages. */
+export function useSession(): NonNullable<SessionInfo> {
+  const { data } = useQuery(sessionQuery);
+  if (!data) throw new Error('Nobody is signed in.');
+  return data;
+}
+
+/** Whether the role here has a permission, `thread:update`. The service decides; this only hides what it would refuse. */
+export function useMay(permission: `${string}:${string}`): boolean {
+  const [resource, action] = permission.split(':') as [string, string];
+  const permissions = useSession().permissions as Record<string, readonly string[] | undefined>;
+  return permissions[resource]?.includes(action) ?? false;
+}

@@ -1,0 +1,78 @@
+/** Writes from a page: one key until answered, the fault as words, the reason why writing is off. */
+import { HeadraceError } from '@headrace/client';
+import type { WriteOptions } from '@headrace/client';
+import { useMutation } from '@tanstack/react-query';
+import { useLiveStatus } from '../live/index.ts';
+import { faultOf } from './faults.ts';
+import type { Fault } from './faults.ts';
+import { keyOf, settle } from './pending.ts';
+
+/** A longer wait would look like nothing at all. */
+const WRITE_TIMEOUT_MS = 60_000;
+
+export interface Write<I, T> {
+  send: (input: I) => void;
+  sendAsync: (input: I) => Promise<T>;
+  isSending: boolean;
+  fault: Fault | null;
+  reset: () => void;
+}
+
+/**
+ * `intent` names the write for its key: what it is and of which resource ("send thr_…"); the input is added.
+ * What fails keeps the caller's input: nothing is cleared before `onDone`.
+ */
+export function useWrite<I, T>({
+  intent,
+  call,
+  onDone,
+}: {
+  intent: string;
+  call: (input: I, options: WriteOptions) => PromiseLike<T>;
+  onDone?: (answer: T, input: I) => void;
+}): Write<I, T> {
+  const mutation = useMutation({
+    mutationFn: (input: I) =>
+      once(`${intent} ${JSON.stringify(input ?? null)}`, (options) => call(input, options)),
+    ...(onDone && { onSuccess: (answer: T, input: I) => onDone(answer, input) }),
+    // `call` repeats by itself what may be repeated.
+    retry: false,
+    networkMode: 'always',
+  });
+  return {
+    send: (input) => mutation.mutate(input),
+    sendAsync: (input) => mutation.mutateAsync(input),
+    isSending: mutation.isPending,
+    fault: mutation.error ? faultOf(mutation.error) : null,
+    reset: () => mutation.reset(),
+  };
+}
+
+/** One write under a kept key. The key is dropped when the service has answered, whatever it said. */
+export async function once<T>(intent: string, call: (options: WriteOptions) => PromiseLike<T>): Promise<T> {
+  const idempotencyKey = await keyOf(intent);
+  try {
+    const answer = await call({ idempotencyKey, timeoutMs: WRITE_TIMEOUT_MS });
+    await settle(intent);
+    return answer;
+  } catch (error) {
+    if (isAnswered(error)) await settle(intent);
+    throw error;
+  }
+}
+
+/** A refusal is an answer: the corrected write is another one. */
+const isAnswered = (error: unknown) =>
+  error instanceof HeadraceError &&
+  error.status >= 400 &&
+  error.status < 500 &&
+  !error.retryable &&
+  error.status !== 401;
+
+/** Why writes are off now; null while they are not. Text that is typed stays. */
+export function useOffReason(): string | null {
+  const { state } = useLiveStatus();
+  if (state === 'offline') return 'Offline: what you see may be old. Your text is kept.';
+  if (state === 'signed-out') return 'Signed out: sign in to go on.';
+  return null;
+}

@@ -1,0 +1,54 @@
+/** Search parameters: what is wrong with an address is said, never ignored. */
+
+/** Reads one parameter. Undefined: not understood. */
+export type Reads<T> = (value: unknown) => T | undefined;
+
+export class BadSearch extends Error {
+  readonly param: string;
+  constructor(param: string, expected: string) {
+    super(`The address has a part that is not understood: “${param}”${expected}.`);
+    this.param = param;
+  }
+}
+
+type Shape = Record<string, Reads<unknown> & { expected?: string }>;
+type Values<S extends Shape> = { [K in keyof S]?: NonNullable<ReturnType<S[K]>> };
+
+/** For a route's `validateSearch`. Throws BadSearch for unknown parameters and values. */
+export function search<S extends Shape>(shape: S): (given: Record<string, unknown>) => Values<S> {
+  return (given) => {
+    const values: Record<string, unknown> = {};
+    for (const [name, value] of Object.entries(given)) {
+      if (value === undefined) continue;
+      const reads = shape[name];
+      const read = reads?.(value);
+      if (read === undefined) throw new BadSearch(name, reads?.expected ?? '');
+      values[name] = read;
+    }
+    return values as Values<S>;
+  };
+}
+
+/** The router reads `5` and `true` as what they are in JSON. */
+export const text: Reads<string> = (value) =>
+  typeof value === 'string'
+    ? value
+    : typeof value === 'number' || typeof value === 'boolean'
+      ? String(value)
+      : undefined;
+
+export const flag: Reads<boolean> = (value) =>
+  value === true || value === 1 ? true : value === false || value === 0 ? false : undefined;
+
+/** One of these words. */
+export function word<const W extends string>(...words: W[]): Reads<W> & { expected: string } {
+  return Object.assign((value: unknown) => words.find((one) => one === value), {
+    expected: ` (it is one of ${words.join(', ')})`,
+  });
+}
+
+/** Lines of a file: `12` or `12-20`. */
+export const lines: Reads<string> = (value) => {
+  const said = text(value);
+  return said !== undefined && /^[1-9]\d{0,8}(-[1-9]\d{0,8})?$/.test(said) ? said : undefined;
+};

@@ -1,0 +1,71 @@
+/** The session while pages are open: its live data, and signing in again over the page when it has ended. */
+import { useQueryClient } from '@tanstack/react-query';
+import { useEffect, useState } from 'react';
+import { startLive } from '../live/index.ts';
+import type { Live } from '../live/index.ts';
+import { client, watchSession } from '../api/client.ts';
+import { sessionQuery, useSession } from '../api/session.ts';
+import { SignInForm } from '../pages/account/sign-in-form.tsx';
+import { Dialog } from '../ui/overlays.tsx';
+
+let signedOut = false;
+const listeners = new Set<() => void>();
+
+function setSignedOut(value: boolean): void {
+  if (signedOut === value) return;
+  signedOut = value;
+  for (const listener of listeners) listener();
+}
+
+/** The live data of this user in this organization; another one starts from nothing. */
+export function useLiveOfSession(userId: string, organizationId: string): Live | null {
+  const queries = useQueryClient();
+  const [live, setLive] = useState<Live | null>(null);
+  const [round, setRound] = useState(0);
+  useEffect(() => {
+    const again = () => {
+      if (!signedOut) setRound((n) => n + 1);
+    };
+    listeners.add(again);
+    return () => void listeners.delete(again);
+  }, []);
+  useEffect(() => {
+    const started = startLive({
+      client,
+      queries,
+      identity: { userId, organizationId },
+      onSignedOut: () => setSignedOut(true),
+    });
+    setLive(started);
+    return () => started.stop();
+  }, [queries, userId, organizationId, round]);
+  return live;
+}
+
+/** Over the page, so that nothing on it is lost. Another user gets a page of their own. */
+export function SessionGate() {
+  const { user } = useSession();
+  const queries = useQueryClient();
+  const [isShown, setShown] = useState(signedOut);
+  useEffect(() => {
+    const follow = () => setShown(signedOut);
+    listeners.add(follow);
+    const stop = watchSession(() => setSignedOut(true));
+    return () => {
+      listeners.delete(follow);
+      stop();
+    };
+  }, []);
+  const goOn = async () => {
+    const session = await queries.fetchQuery({ ...sessionQuery, staleTime: 0 });
+    if (session?.user.id !== user.id) return location.assign('/console/');
+    setSignedOut(false);
+    void queries.refetchQueries({ type: 'active', predicate: (query) => query.state.status === 'error' });
+  };
+  return (
+    <Dialog title="Sign in to go on" isHeld isOpen={isShown} onClose={() => {}}>
+      <p className="text-ink-2">Your session has ended. What you typed is still here.</p>
+      <SignInForm email={user.email} onDone={() => void goOn()} />
+    </Dialog>
+  );
+}

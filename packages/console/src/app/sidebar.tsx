@@ -1,0 +1,159 @@
+/** Where to go: the inbox, the apps, the threads with the latest activity; and whose session this is. */
+import { useInfiniteQuery, useQueryClient } from '@tanstack/react-query';
+import { Link, useNavigate } from '@tanstack/react-router';
+import type { LinkProps } from '@tanstack/react-router';
+import { Inbox, Layers, X } from 'lucide-react';
+import type { ReactNode } from 'react';
+import { client } from '../api/client.ts';
+import { allThreadsQuery, itemsOf } from '../api/queries.ts';
+import { sessionQuery, useSession } from '../api/session.ts';
+import { IconButton } from '../ui/button.tsx';
+import { Menu } from '../ui/overlays.tsx';
+import { Status } from '../ui/status.tsx';
+import { setTheme, themeOf } from './theme.ts';
+
+const RECENT = 12;
+
+export function Sidebar({ isOpen, onClose }: { isOpen: boolean; onClose: () => void }) {
+  return (
+    <nav
+      aria-label="Console"
+      className={`${isOpen ? 'fixed inset-0 z-30 flex' : 'hidden'} w-full shrink-0 flex-col border-r border-line bg-paper md:sticky md:top-0 md:flex md:h-dvh md:w-55`}
+    >
+      <div className="flex h-11 shrink-0 items-center justify-between border-b border-line px-3">
+        <Link to="/" className="flex items-center gap-2 text-15 font-bold">
+          <Mark />
+          Headrace
+        </Link>
+        <div className="md:hidden">
+          <IconButton label="Close the navigation" onPress={onClose}>
+            <X size={16} />
+          </IconButton>
+        </div>
+      </div>
+      <div className="py-2">
+        <Entry to="/" icon={<Inbox size={14} aria-hidden />} exact>
+          Inbox
+        </Entry>
+        <Entry to="/apps" icon={<Layers size={14} aria-hidden />}>
+          Apps
+        </Entry>
+      </div>
+      <RecentThreads />
+      <Owner />
+    </nav>
+  );
+}
+
+/** Two channels that become one. */
+export function Mark() {
+  return (
+    <svg
+      width="16"
+      height="16"
+      viewBox="0 0 16 16"
+      fill="none"
+      stroke="currentColor"
+      strokeWidth="2"
+      strokeLinecap="round"
+      aria-hidden
+      className="text-water"
+    >
+      <path d="M5 1v14M12 1c0 5-7 4-7 9" />
+    </svg>
+  );
+}
+
+function Entry({
+  icon,
+  exact = false,
+  children,
+  ...props
+}: LinkProps & { icon: ReactNode; exact?: boolean; children: ReactNode }) {
+  return (
+    <Link
+      {...props}
+      activeOptions={{ exact }}
+      className="item border-l-2 border-transparent"
+      activeProps={{ className: 'item border-l-2 border-water bg-sunk font-bold', 'aria-current': 'page' }}
+    >
+      {icon}
+      {children}
+    </Link>
+  );
+}
+
+function RecentThreads() {
+  const { data } = useInfiniteQuery(allThreadsQuery({ sort: 'activity' }));
+  const threads = itemsOf(data)
+    .filter(({ archivedAt }) => archivedAt === null)
+    .slice(0, RECENT);
+  return (
+    <div className="min-h-0 flex-1 overflow-y-auto border-t border-line py-2">
+      <h2 className="label px-3 py-1">Latest threads</h2>
+      {threads.map(({ id, projectId, title, status }) => (
+        <Link
+          key={id}
+          to="/apps/$appId/threads/$threadId"
+          params={{ appId: projectId, threadId: id }}
+          className="item border-l-2 border-transparent"
+          activeProps={{ className: 'item border-l-2 border-water bg-sunk', 'aria-current': 'page' }}
+        >
+          <Status status={status} bare />
+          <span className="truncate" title={title ?? undefined}>
+            {title ?? 'Untitled thread'}
+          </span>
+        </Link>
+      ))}
+      {data && threads.length === 0 && <p className="px-3 text-12 text-ink-3">None yet.</p>}
+    </div>
+  );
+}
+
+function Owner() {
+  const { user, organizations, activeOrganizationId } = useSession();
+  const queries = useQueryClient();
+  const navigate = useNavigate();
+  const active = organizations.find(({ id }) => id === activeOrganizationId);
+  // Nothing of one organization may be seen in another: a fresh page starts from nothing.
+  const switchTo = async (organizationId: string) => {
+    await client.session.switchOrganization({ organizationId });
+    location.assign('/console/');
+  };
+  const signOut = async () => {
+    await client.session.signOut();
+    queries.clear();
+    queries.setQueryData(sessionQuery.queryKey, null);
+    location.assign('/console/sign-in');
+  };
+  return (
+    <div className="flex items-center gap-2 border-t border-line p-2">
+      <div className="min-w-0 flex-1 pl-1">
+        <p className="truncate">{active?.name ?? 'No organization'}</p>
+        <p className="truncate text-12 text-ink-3" title={user.email}>
+          {user.email}
+        </p>
+      </div>
+      <Menu
+        label="You and the organization"
+        icon="⋯"
+        kind="quiet"
+        items={[
+          ...organizations
+            .filter(({ id }) => id !== activeOrganizationId)
+            .map(({ id, name }) => ({ id, text: `Switch to ${name}`, onAction: () => void switchTo(id) })),
+          { id: 'account', text: 'Your account', onAction: () => void navigate({ to: '/account' }) },
+          {
+            id: 'docs',
+            text: 'API reference',
+            onAction: () => void window.open('/docs', '_blank', 'noopener'),
+          },
+          ...(['system', 'light', 'dark'] as const)
+            .filter((theme) => theme !== themeOf())
+            .map((theme) => ({ id: theme, text: `Theme: ${theme}`, onAction: () => setTheme(theme) })),
+          { id: 'out', text: 'Sign out', onAction: () => void signOut() },
+        ]}
+      />
+    </div>
+  );
+}

@@ -1,0 +1,32 @@
+import { getRouteApi, useRouter } from '@tanstack/react-router';
+import { useQueryClient } from '@tanstack/react-query';
+import { sessionQuery } from '../../api/session.ts';
+import { useTitle } from '../../ui/page.tsx';
+import { SignInForm } from './sign-in-form.tsx';
+
+const route = getRouteApi('/sign-in');
+
+/** Signs in, then returns to the page that was asked for. */
+export function SignInPage() {
+  const { to } = route.useSearch();
+  const router = useRouter();
+  const queries = useQueryClient();
+  useTitle('Sign in');
+  const goOn = async () => {
+    queries.clear();
+    await queries.fetchQuery({ ...sessionQuery, staleTime: 0 });
+    await router.navigate({ href: samePage(to), replace: true });
+  };
+  return (
+    <main className="mx-auto flex min-h-dvh w-full max-w-[360px] flex-col justify-center gap-6 p-6">
+      <h1 className="text-26 font-bold">Headrace</h1>
+      <SignInForm onDone={() => void goOn()} />
+    </main>
+  );
+}
+
+/** Only a path of the console: an address could lead elsewhere with the user's trust. */
+export function samePage(to: string | undefined): string {
+  if (!to?.startsWith('/') || /^\/[/\\]/.test(to) || /[\n\r\t\\]/.test(to)) return '/';
+  return to.replace(/^\/console(?=\/|$)/, '') || '/';
+}

@@ -1,0 +1,53 @@
+import { useQuery } from '@tanstack/react-query';
+import { getRouteApi, Link, Outlet } from '@tanstack/react-router';
+import { appQuery } from '../../api/queries.ts';
+import { Page } from '../../ui/page.tsx';
+import { Failure } from '../../ui/states.tsx';
+
+const route = getRouteApi('/signed-in/apps/$appId');
+
+const PARTS = [
+  ['Race', '/apps/$appId', true],
+  ['Sources', '/apps/$appId/sources', false],
+  ['Applies', '/apps/$appId/applies', false],
+  ['Builds', '/apps/$appId/builds', false],
+  ['Previews', '/apps/$appId/previews', false],
+  ['Settings', '/apps/$appId/settings', false],
+] as const;
+
+/** The app's name and its parts, above each of its pages. An app that cannot be read has no pages. */
+export function AppLayout() {
+  const { appId } = route.useParams();
+  const app = useQuery(appQuery(appId));
+  if (app.error && !app.data)
+    return (
+      <Page title="App">
+        <Failure error={app.error} retry={() => void app.refetch()} />
+      </Page>
+    );
+  return (
+    <>
+      <nav aria-label="App" className="flex items-stretch gap-1 overflow-x-auto border-b border-line px-4">
+        <span className="flex max-w-48 min-w-16 items-center truncate py-2 pr-3 font-bold">
+          {app.data?.name ?? ' '}
+        </span>
+        {PARTS.map(([name, to, exact]) => (
+          <Link
+            key={to}
+            to={to}
+            params={{ appId }}
+            activeOptions={{ exact, includeSearch: false }}
+            className="flex items-center border-b-2 border-transparent px-2 py-2 whitespace-nowrap text-ink-2 hover:text-ink"
+            activeProps={{
+              className: 'flex items-center border-b-2 border-water px-2 py-2 whitespace-nowrap text-ink',
+              'aria-current': 'page',
+            }}
+          >
+            {name}
+          </Link>
+        ))}
+      </nav>
+      <Outlet />
+    </>
+  );
+}

@@ -1,0 +1,5 @@
+import { Page } from '../../ui/page.tsx';
+
+export function BuildsPage() {
+  return <Page title="Builds">{null}</Page>;
+}

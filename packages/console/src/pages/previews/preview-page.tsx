@@ -1,0 +1,5 @@
+import { Page } from '../../ui/page.tsx';
+
+export function PreviewPage() {
+  return <Page title="Preview">{null}</Page>;
+}

@@ -1,0 +1,80 @@
+/** Buttons and links that look like them. */
+import { Link } from '@tanstack/react-router';
+import type { LinkProps } from '@tanstack/react-router';
+import type { ReactNode } from 'react';
+import {
+  Button as AriaButton,
+  OverlayArrow,
+  ToggleButton as AriaToggleButton,
+  Tooltip,
+  TooltipTrigger,
+} from 'react-aria-components';
+import type { ButtonProps as AriaButtonProps, ToggleButtonProps } from 'react-aria-components';
+
+export type ButtonKind = 'plain' | 'primary' | 'danger' | 'quiet';
+
+export interface ButtonProps extends Omit<AriaButtonProps, 'className' | 'style'> {
+  kind?: ButtonKind;
+  /** Why the button is off. It stays focusable, so that the reason can be read. */
+  offBecause?: string | null | undefined;
+}
+
+/** A button that is off for a reason says so in a tooltip and stays in the tab order. */
+export function Button({ kind = 'plain', offBecause, onPress, ...props }: ButtonProps) {
+  if (!offBecause)
+    return <AriaButton {...props} {...(onPress && { onPress })} className="button" data-kind={kind} />;
+  return (
+    <Tip text={offBecause}>
+      <AriaButton {...props} type="button" aria-disabled="true" className="button" data-kind={kind} />
+    </Tip>
+  );
+}
+
+/** A square button with a picture. The label is its name and its tooltip. */
+export function IconButton({
+  label,
+  children,
+  ...props
+}: Omit<AriaButtonProps, 'className' | 'style' | 'children'> & { label: string; children: ReactNode }) {
+  return (
+    <Tip text={label}>
+      <AriaButton {...props} aria-label={label} className="button" data-kind="icon">
+        {children}
+      </AriaButton>
+    </Tip>
+  );
+}
+
+/** A button that is on or off. */
+export function Toggle({
+  kind = 'plain',
+  ...props
+}: Omit<ToggleButtonProps, 'className'> & { kind?: ButtonKind }) {
+  return <AriaToggleButton {...props} className="button" data-kind={kind} />;
+}
+
+/** A link of the console that looks like a button. */
+export function ButtonLink({
+  kind = 'plain',
+  children,
+  ...props
+}: LinkProps & { kind?: ButtonKind; children: ReactNode }) {
+  return (
+    <Link {...props} className="button" data-kind={kind}>
+      {children}
+    </Link>
+  );
+}
+
+/** A tooltip for one focusable child. */
+export function Tip({ text, children }: { text: string; children: ReactNode }) {
+  return (
+    <TooltipTrigger delay={400} closeDelay={0}>
+      {children}
+      <Tooltip className="popover max-w-80 px-2 py-1 text-12" offset={6}>
+        <OverlayArrow />
+        {text}
+      </Tooltip>
+    </TooltipTrigger>
+  );
+}

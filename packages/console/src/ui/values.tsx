@@ -1,0 +1,133 @@
+/** Times, money, sizes and ids, as people read them. */
+import { Check, Copy } from 'lucide-react';
+import { useEffect, useState, useSyncExternalStore } from 'react';
+import { IconButton } from './button.tsx';
+
+const RELATIVE = new Intl.RelativeTimeFormat('en', { numeric: 'auto', style: 'short' });
+const ABSOLUTE = new Intl.DateTimeFormat('en', { dateStyle: 'medium', timeStyle: 'long' });
+const DOLLARS = new Intl.NumberFormat('en', { style: 'currency', currency: 'USD' });
+const CENTS = new Intl.NumberFormat('en', {
+  style: 'currency',
+  currency: 'USD',
+  minimumFractionDigits: 4,
+  maximumFractionDigits: 4,
+});
+const NUMBER = new Intl.NumberFormat('en');
+const UNITS = [
+  [86_400, 'day'],
+  [3600, 'hour'],
+  [60, 'minute'],
+] as const;
+const TICK_MS = 10_000;
+
+/** `3 min. ago`; `now` within a tick of now, on either side. */
+export function relative(at: string | number, now: number): string {
+  const seconds = (new Date(at).getTime() - now) / 1000;
+  for (const [size, unit] of UNITS)
+    if (Math.abs(seconds) >= size) return RELATIVE.format(Math.trunc(seconds / size), unit);
+  return Math.abs(seconds) <= TICK_MS / 1000 ? 'now' : RELATIVE.format(Math.trunc(seconds), 'second');
+}
+
+/** `850 ms`, `12.4 s`, `3 min 5 s`, `2 h 4 min`. */
+export function duration(ms: number): string {
+  if (ms < 1000) return `${Math.max(0, Math.round(ms))} ms`;
+  if (ms < 60_000) return `${(ms / 1000).toFixed(ms < 10_000 ? 1 : 0)} s`;
+  const minutes = Math.floor(ms / 60_000);
+  if (minutes < 60) return `${minutes} min ${Math.round((ms % 60_000) / 1000)} s`;
+  return `${Math.floor(minutes / 60)} h ${minutes % 60} min`;
+}
+
+/** `812 B`, `14 KiB`, `3.2 MiB`. */
+export function bytes(count: number): string {
+  if (count < 1024) return `${count} B`;
+  const unit = count < 1024 ** 2 ? (['KiB', 1024] as const) : (['MiB', 1024 ** 2] as const);
+  const value = count / unit[1];
+  return `${value < 10 ? value.toFixed(1) : Math.round(value)} ${unit[0]}`;
+}
+
+/** `$1.20`; four decimals below a cent's multiple of ten. */
+export const dollars = (micros: number): string =>
+  (micros > 0 && micros < 100_000 ? CENTS : DOLLARS).format(micros / 1e6);
+
+export const count = (value: number): string => NUMBER.format(value);
+
+/** `1 file`, `3 files`. */
+export const plural = (value: number, one: string, many = `${one}s`): string =>
+  `${count(value)} ${value === 1 ? one : many}`;
+
+// One timer for all times of the page.
+const listeners = new Set<() => void>();
+let now = Date.now();
+let timer: ReturnType<typeof setInterval> | undefined;
+
+function subscribe(listener: () => void): () => void {
+  listeners.add(listener);
+  timer ??= setInterval(() => {
+    now = Date.now();
+    for (const each of listeners) each();
+  }, TICK_MS);
+  return () => {
+    listeners.delete(listener);
+    if (listeners.size) return;
+    clearInterval(timer);
+    timer = undefined;
+  };
+}
+
+/** The time in milliseconds, exact to ten seconds. */
+export const useNow = (): number => useSyncExternalStore(subscribe, () => now);
+
+/** Relative; the exact time in its title and for screen readers. */
+export function Time({ at }: { at: string | number | null }) {
+  const seen = useNow();
+  if (at === null) return <span className="text-ink-3">–</span>;
+  const said = relative(at, seen);
+  return (
+    <time
+      dateTime={new Date(at).toISOString()}
+      title={ABSOLUTE.format(new Date(at))}
+      className="whitespace-nowrap"
+    >
+      {said}
+    </time>
+  );
+}
+
+/** How long something took, or takes until now. */
+export function Took({ from, to }: { from: string | null; to: string | null }) {
+  const seen = useNow();
+  if (from === null) return <span className="text-ink-3">–</span>;
+  const end = to === null ? Math.max(seen, new Date(from).getTime()) : new Date(to).getTime();
+  return <span className="whitespace-nowrap tabular-nums">{duration(end - new Date(from).getTime())}</span>;
+}
+
+const COPIED_MS = 1500;
+
+/** Copies a text; says so for a moment. */
+export function CopyButton({ text, label }: { text: string; label: string }) {
+  const [isCopied, setCopied] = useState(false);
+  useEffect(() => {
+    if (!isCopied) return;
+    const reset = setTimeout(() => setCopied(false), COPIED_MS);
+    return () => clearTimeout(reset);
+  }, [isCopied]);
+  return (
+    <IconButton
+      label={isCopied ? 'Copied' : label}
+      onPress={() => void navigator.clipboard?.writeText(text).then(() => setCopied(true))}
+    >
+      {isCopied ? <Check size={14} /> : <Copy size={14} />}
+    </IconButton>
+  );
+}
+
+/** An id: its prefix and last six characters, the whole on hover and by the button. */
+export function Id({ value, copy = true }: { value: string; copy?: boolean }) {
+  const short = value.length > 14 ? `${value.slice(0, value.indexOf('_') + 1)}…${value.slice(-6)}` : value;
+  return (
+    <span className="inline-flex items-center whitespace-nowrap font-mono text-mono text-ink-2">
+      <span title={value}>{short}</span>
+      {copy && <CopyButton text={value} label={`Copy ${value}`} />}
+    </span>
+  );
+}
