@@ -6,7 +6,7 @@ export type Reads<T> = (value: unknown) => T | undefined;
 export class BadSearch extends Error {
   readonly param: string;
   constructor(param: string, expected: string) {
-    super(`The address has a part that is not understood: “${param}”${expected}.`);
+    super(`“${param}” is unknown or has a value that it cannot have${expected}.`);
     this.param = param;
   }
 }
