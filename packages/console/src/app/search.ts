@@ -20,7 +20,7 @@ export function search<S extends Shape>(shape: S): (given: Record<string, unknow
     const values: Record<string, unknown> = {};
     for (const [name, value] of Object.entries(given)) {
       if (value === undefined) continue;
-      const reads = shape[name];
+      const reads = Object.hasOwn(shape, name) ? shape[name] : undefined;
       const read = reads?.(value);
       if (read === undefined) throw new BadSearch(name, reads?.expected ?? '');
       values[name] = read;
