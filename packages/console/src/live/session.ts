@@ -42,7 +42,6 @@ export interface Live {
   check(): void;
 }
 
-const TICK_MS = 1_000;
 /** Silence of the leader, in ticks of a visible tab, before it is asked, and before it is replaced. */
 const PING_TICKS = 3;
 const STEAL_TICKS = 10;
@@ -130,7 +129,7 @@ export class Session implements Live {
     this.#channel = environment.openChannel(this.#name);
     const receive = ({ data }: MessageEvent) => this.#receive(data as Message);
     this.#channel.addEventListener('message', receive);
-    const tick = setInterval(() => this.#tick(), TICK_MS);
+    const tick = setInterval(() => this.#tick(), environment.tickMs);
     const late = setTimeout(() => this.#isReady(), READY_MS);
     this.#ends.push(
       () => this.#channel.removeEventListener('message', receive),
