@@ -15,6 +15,8 @@ export interface Tab extends Disposable {
   set(facts: Partial<{ visible: boolean; focused: boolean; online: boolean }>): void;
   /** Nothing arrives or leaves any more; with false, all of it does. */
   freeze(isFrozen: boolean): void;
+  /** Messages to this tab are lost, or no longer. */
+  lose(isLost: boolean): void;
   /** Shows a query until the end, or until the returned function is called. */
   show(key: string, read: () => Promise<unknown>, follows?: Follows): () => void;
 }
@@ -35,12 +37,12 @@ export interface TabOptions {
 export function openTab({ client, identity, hasLocks = true, ...options }: TabOptions): Tab {
   const facts = { visible: options.visible ?? true, focused: options.focused ?? true, online: true };
   const ears = new Set<() => void>();
-  const gate = { isFrozen: false, held: [] as (() => void)[] };
+  const gate = { isFrozen: false, isDeaf: false, held: [] as (() => void)[] };
   const pass = (run: () => void) => (gate.isFrozen ? void gate.held.push(run) : run());
   const environment: Environment = {
     ...browser,
     locks: hasLocks ? browser.locks : null,
-    openChannel: (name) => gated(new BroadcastChannel(name), pass),
+    openChannel: (name) => gated(new BroadcastChannel(name), pass, () => gate.isDeaf),
     // A frozen leader is replaced after ten.
     tickMs: 50,
     isVisible: () => facts.visible,
@@ -68,6 +70,7 @@ export function openTab({ client, identity, hasLocks = true, ...options }: TabOp
       gate.isFrozen = isFrozen;
       if (!isFrozen) for (const run of gate.held.splice(0)) run();
     },
+    lose: (isLost) => void (gate.isDeaf = isLost),
     show(key, read, follows) {
       const observer = new QueryObserver(queries, { queryKey: [key], queryFn: read, meta: { follows } });
       const end = observer.subscribe(() => {});
@@ -84,12 +87,16 @@ export function openTab({ client, identity, hasLocks = true, ...options }: TabOp
 }
 
 /** A channel whose messages wait while the tab is frozen. */
-function gated(channel: BroadcastChannel, pass: (run: () => void) => void): BroadcastChannel {
+function gated(
+  channel: BroadcastChannel,
+  pass: (run: () => void) => void,
+  isDeaf: () => boolean,
+): BroadcastChannel {
   const listeners = new Map<unknown, (event: MessageEvent) => void>();
   return {
     postMessage: (message: unknown) => pass(() => channel.postMessage(message)),
     addEventListener(type: string, listener: (event: MessageEvent) => void) {
-      const late = (event: MessageEvent) => pass(() => listener(event));
+      const late = (event: MessageEvent) => isDeaf() || pass(() => listener(event));
       listeners.set(listener, late);
       channel.addEventListener(type as 'message', late);
     },
