@@ -93,8 +93,9 @@ function gated(
   isDeaf: () => boolean,
 ): BroadcastChannel {
   const listeners = new Map<unknown, (event: MessageEvent) => void>();
+  let isClosed = false;
   return {
-    postMessage: (message: unknown) => pass(() => channel.postMessage(message)),
+    postMessage: (message: unknown) => pass(() => isClosed || channel.postMessage(message)),
     addEventListener(type: string, listener: (event: MessageEvent) => void) {
       const late = (event: MessageEvent) => isDeaf() || pass(() => listener(event));
       listeners.set(listener, late);
@@ -102,6 +103,9 @@ function gated(
     },
     removeEventListener: (type: string, listener: unknown) =>
       channel.removeEventListener(type as 'message', listeners.get(listener)!),
-    close: () => channel.close(),
+    close() {
+      isClosed = true;
+      channel.close();
+    },
   } as unknown as BroadcastChannel;
 }
