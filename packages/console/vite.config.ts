@@ -32,16 +32,16 @@ export default defineConfig({
   },
 });
 
-/** Writes `.br` and `.gz` beside the assets, once Vite has put the lists of preloads into the written code. */
+/** Writes `.br` and `.gz` beside the assets, from what was written: until then other plugins change it. */
 function compressed(): Plugin {
   return {
     name: 'headrace-compressed',
     apply: 'build',
     async writeBundle({ dir }, bundle) {
+      const names = Object.keys(bundle).filter((name) => COMPRESSED.test(name));
       await Promise.all(
-        Object.values(bundle).map(async ({ fileName }) => {
-          if (!COMPRESSED.test(fileName)) return;
-          const path = join(dir!, fileName);
+        names.map(async (name) => {
+          const path = join(dir!, name);
           const bytes = await readFile(path);
           const [brotli, gzipped] = await Promise.all([
             toBrotli(bytes, { params: { [constants.BROTLI_PARAM_QUALITY]: 10 } }),
