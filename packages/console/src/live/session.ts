@@ -254,7 +254,7 @@ export class Session implements Live {
     }
     if (message.to !== undefined) this.#isAsking = false;
     if (message.kind === 'rebase') {
-      this.#store.rebase(message.cursor);
+      this.#store.rebase(message.cursor, message.isNewHistory);
       this.#isAsking = false;
       this.#onRebase(message.isGap);
     } else if (this.#store.receive(message)) {
