@@ -89,6 +89,7 @@ const diff = createRoute({
     to: text,
     file: text,
     L: lines,
+    side: word('old'),
     view: word('unified', 'split'),
     space: word('show', 'hide'),
     wrap: flag,

@@ -7,4 +7,5 @@ export type { DiffFile } from './diff-list.ts';
 export type { LineRange } from './diff-row.tsx';
 export { DiffView } from './diff-view.tsx';
 export type { DiffHandle, Selection } from './diff-view.tsx';
+export { FileTree } from './file-tree.tsx';
 export { Plain } from './plain.tsx';
