@@ -94,11 +94,12 @@ export const appSettingsQuery = (appId: string) =>
     client.settings.get(appId, options),
   );
 
+/** Newest first. Its records have no id of their own: they are told apart by `revision`. */
 export const headHistoryQuery = (appId: string) =>
   many(
     ['app', appId, 'heads'],
     { types: ['platform.head.'], appId },
-    (options) => client.head.history(appId, options),
+    (options) => client.head.history(appId, { ...options, order: 'desc' }),
     200,
   );
 
