@@ -200,6 +200,11 @@ export const runsQuery = (appId: string, threadId: string) =>
     client.runs.list(appId, threadId, options),
   );
 
+export const runQuery = (appId: string, threadId: string, runId: string) =>
+  one([...inThread(appId, threadId, 'run'), runId], { types: ['run.'], appId, threadId, runId }, (options) =>
+    client.runs.get(appId, threadId, runId, options),
+  );
+
 export const toolsQuery = (appId: string, threadId: string, runId: string) =>
   many(
     [...inThread(appId, threadId, 'tools'), runId],
