@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { layOut } from './layout.ts';
+import { BESIDE, layOut } from './layout.ts';
 import type { Layout, LayoutOptions, Placed } from './layout.ts';
 import { historyOf } from './race.fixture.ts';
 import type { Step } from './race.fixture.ts';
@@ -104,8 +104,10 @@ describe('layOut', () => {
       fc.property(steps, step, (all, one) => {
         const before = draw(historyOf(all));
         const after = laneOf(draw(historyOf([...all, one]), { kept: before.kept }));
+        // One that joins at once has no lane any more, and one that is archived is not shown.
         for (const [threadId, lane] of laneOf(before))
-          if (after.has(threadId)) expect([threadId, after.get(threadId)]).toEqual([threadId, lane]);
+          if ((after.get(threadId) ?? BESIDE) !== BESIDE)
+            expect([threadId, after.get(threadId)]).toEqual([threadId, lane]);
       }),
     );
   });
@@ -117,7 +119,9 @@ describe('layOut', () => {
         const newest = { ...data, heads: data.heads.slice(cut) };
         const before = draw(newest);
         const after = laneOf(draw(data, { kept: before.kept }));
-        for (const [threadId, lane] of laneOf(before)) expect(after.get(threadId)).toBe(lane);
+        for (const [threadId, lane] of laneOf(before))
+          if (after.get(threadId) !== BESIDE)
+            expect([threadId, after.get(threadId)]).toEqual([threadId, lane]);
       }),
     );
   });
@@ -139,13 +143,35 @@ describe('layOut', () => {
   test('a thread within the time of another is nearer to the head, and crosses nothing', () => {
     const thread: Step = { do: 'thread' };
     // The first is open all the time; the second leaves later and joins.
-    const layout = draw(historyOf([thread, { do: 'run', pick: 0 }, thread, { do: 'apply', pick: 1 }]));
-    expect(Object.fromEntries(laneOf(layout))).toEqual({ thr_0001: 1, thr_0002: 0 });
+    const layout = draw(
+      historyOf([
+        thread,
+        thread,
+        thread,
+        { do: 'apply', pick: 2 },
+        { do: 'apply', pick: 1 },
+        { do: 'run', pick: 0 },
+      ]),
+    );
+    expect(Object.fromEntries(laneOf(layout))).toEqual({ thr_0001: 1, thr_0002: 0, thr_0003: BESIDE });
   });
 
-  test('one lane serves threads one after the other', () => {
+  test('one lane serves threads one after the other; those that join at once need none', () => {
     const one: Step[] = [{ do: 'thread' }, { do: 'apply', pick: 0 }];
-    expect(draw(historyOf([...one, ...one, ...one])).lanes).toBe(1);
+    expect(draw(historyOf([...one, ...one, ...one])).lanes).toBe(0);
+    const two: Step[] = [{ do: 'thread' }, ...one, { do: 'apply', pick: 0 }];
+    expect(draw(historyOf([...two, ...two, ...two])).lanes).toBe(1);
+  });
+
+  test('where there is little room, those at work are drawn rather than those that rest', () => {
+    const data = historyOf([
+      ...[{ do: 'thread' } as const, { do: 'thread' } as const, { do: 'thread' } as const],
+      { do: 'run', pick: 2 },
+    ]);
+    const { placed } = draw(data, { capacity: 1 });
+    expect(placed.filter(({ isFolded }) => !isFolded).map(({ strand }) => strand.threadId)).toEqual([
+      'thr_0003',
+    ]);
   });
 
   test('the queue is nearest to the head in its order, then conflicts, then what goes on', () => {

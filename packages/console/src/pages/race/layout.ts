@@ -20,13 +20,16 @@ export type Row =
 /** A strand in its lane, from the row where it leaves the head up to the row where it ends. */
 export interface Placed {
   strand: Strand;
-  /** From 0, the one nearest to the head. */
+  /** From 0, the one nearest to the head; `BESIDE` for a thread that joined at the very next revision. */
   lane: number;
   top: number;
   /** The row of its base; the number of rows if that is below them. */
   bottom: number;
   isFolded: boolean;
 }
+
+/** Not a lane: such a thread only bulges from the head's line, where nothing else can be. */
+export const BESIDE = -1;
 
 export interface Layout {
   rows: Row[];
@@ -53,7 +56,9 @@ export interface LayoutOptions {
 export function layOut(heads: readonly HeadOf[], strands: readonly Strand[], options: LayoutOptions): Layout {
   const rows = rowsOf(heads, strands, options.isFiltered ?? false);
   const spans = spansOf(rows, strands);
-  const kept = new Map([...(options.kept ?? [])].filter(([, lane]) => lane < options.capacity));
+  const kept = new Map(
+    [...(options.kept ?? [])].filter(([, lane]) => lane !== BESIDE && lane < options.capacity),
+  );
   const lanes = lanesOf(spans, kept);
   const placed = spans.map(({ strand, top, bottom }): Placed => {
     const lane = lanes.get(strand.threadId)!;
@@ -124,6 +129,12 @@ function spansOf(rows: readonly Row[], strands: readonly Strand[]): Span[] {
   });
 }
 
+/** Nearest to the head are those that lead to it; those that rest give way to those that are at work. */
+function rankOf({ strand: { ending, status } }: Span): number {
+  if (ending !== 'open') return 0;
+  return status === 'ready' || status === 'archived' ? 2 : 1;
+}
+
 /**
  * No two spans share a lane in a gap. Short ones are placed first, nearest to the head: what begins and ends within
  * another one's span then crosses nothing.
@@ -139,10 +150,15 @@ export function lanesOf(
   const keptOf = ({ strand }: Span) => kept.get(strand.threadId) ?? Number.POSITIVE_INFINITY;
   const first = (a: Span, b: Span) =>
     Number(keptOf(a) === Number.POSITIVE_INFINITY) - Number(keptOf(b) === Number.POSITIVE_INFINITY) ||
+    rankOf(a) - rankOf(b) ||
     a.bottom - a.top - (b.bottom - b.top) ||
     b.bottom - a.bottom ||
     compare(a.strand.threadId, b.strand.threadId);
   for (const span of spans.toSorted(first)) {
+    if (span.strand.ending === 'joined' && span.strand.base !== null && span.bottom - span.top === 1) {
+      found.set(span.strand.threadId, BESIDE);
+      continue;
+    }
     let lane = keptOf(span);
     if (lane === Number.POSITIVE_INFINITY || !isFree(lane, span)) {
       lane = 0;

@@ -1,4 +1,5 @@
 /** Where the race is drawn: places and curves, in pixels. The same commands in each curve, so that they can move. */
+import { BESIDE } from './layout.ts';
 import type { Placed } from './layout.ts';
 
 export const ROW = 36;
@@ -12,7 +13,7 @@ const MARGIN = 12;
 const FOLD = 18;
 
 export const headX = HEAD_X;
-export const laneX = (lane: number): number => FIRST_X + lane * LANE;
+export const laneX = (lane: number): number => (lane === BESIDE ? STOP_X : FIRST_X + lane * LANE);
 export const rowY = (row: number): number => row * ROW + ROW / 2;
 
 /** How wide the margin with the race is. */
