@@ -2,7 +2,7 @@
  * What pages read, and which events change it: one place for keys, so that two pages that show the same thing share
  * it. `meta.follows` is what the live store refetches by.
  */
-import type { ListCall, Page, PageOptions } from '@headrace/client';
+import type { ListCall, Page, PageOptions, Thread } from '@headrace/client';
 import { infiniteQueryOptions, queryOptions } from '@tanstack/react-query';
 import type { QueryKey } from '@tanstack/react-query';
 import type { Follows } from '../live/index.ts';
@@ -105,11 +105,12 @@ export const appSettingsQuery = (appId: string) =>
     client.settings.get(appId, options),
   );
 
+/** Newest first. Its records have no id of their own: they are told apart by `revision`. */
 export const headHistoryQuery = (appId: string) =>
   many(
     ['app', appId, 'heads'],
     { types: ['platform.head.'], appId },
-    (options) => client.head.history(appId, options),
+    (options) => client.head.history(appId, { ...options, order: 'desc' }),
     200,
   );
 
@@ -157,7 +158,7 @@ export const patchesQuery = (appId: string, baseId: string, sourceId: string, pa
   staleTime: Number.POSITIVE_INFINITY,
 });
 
-export const threadsQuery = (appId: string, filter: { query?: string } = {}) =>
+export const threadsQuery = (appId: string, filter: { query?: string; status?: Thread['status'] } = {}) =>
   many(['app', appId, 'threads', filter], { types: THREADS, appId }, (options) =>
     client.threads.list(appId, { ...options, ...filter }),
   );
