@@ -16,6 +16,8 @@ export interface PatienceOptions {
   signal?: AbortSignal | undefined;
   /** Called at each change of the connection. */
   onState?: (state: ReaderState) => void;
+  /** Called when anything arrives, also heartbeats and empty pages: everything up to now is known. */
+  onHeard?: () => void;
 }
 
 const FIRST_MS = 250;

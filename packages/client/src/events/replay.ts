@@ -19,7 +19,7 @@ const FOLLOW_SECONDS = 25;
 export async function* replayEvents(
   http: Http,
   feed: Feed,
-  { cursor, follow = false, onState, ...options }: ReplayOptions = {},
+  { cursor, follow = false, onState, onHeard, ...options }: ReplayOptions = {},
 ): AsyncGenerator<HeadraceEvent> {
   const read = (at: string | undefined) =>
     listEvents(http, feed, {
@@ -33,6 +33,7 @@ export async function* replayEvents(
     const page = follow
       ? await persistently({ signal: options.signal, onState }, () => read(from))
       : await read(from);
+    onHeard?.();
     yield* page.events;
     at = page.nextCursor;
     if (!follow && !page.hasMore) return;

@@ -55,7 +55,7 @@ export async function* streamEvents(
 export async function* positionedEvents(
   http: Http,
   feed: Feed,
-  { cursor, silenceMs = SILENCE_MS, signal, onState }: StreamOptions,
+  { cursor, silenceMs = SILENCE_MS, signal, onState, onHeard }: StreamOptions,
 ): AsyncGenerator<PositionedItem> {
   const patience = new Patience({ signal, onState });
   const head = () => captureHead(http, feed, { signal, onState });
@@ -71,6 +71,7 @@ export async function* positionedEvents(
       connection = await Connection.open(http, { ...request, cursor: place.cursor });
       patience.enter({ state: 'open' });
       for (let frames: Frame[] | null; (frames = await connection.read());) {
+        onHeard?.();
         for (const frame of frames) {
           for (const item of place.itemsOf(frame)) {
             yield item;

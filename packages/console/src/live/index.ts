@@ -1,4 +1,11 @@
-export { LiveProvider, useDraft, useEvents, useLive, useLiveStatus } from './react.tsx';
+/** The live store: keeps cached queries as the service has them, by its feed of events. */
+import { browser } from './environment.ts';
+import { Session } from './session.ts';
+import type { Live, LiveOptions } from './session.ts';
+
 export type { Follows } from './follows.ts';
-export { startLive } from './start.ts';
-export type { Live, LiveState, LiveStatus } from './start.ts';
+export type { Live, LiveOptions } from './session.ts';
+export type { LiveState, LiveStatus } from './state.ts';
+
+/** Starts the store for a signed-in user; end it on sign-out, and before it is started for another organization. */
+export const startLive = (options: LiveOptions): Live => new Session(options, browser);

@@ -1,15 +1,50 @@
+/** The live store in components. Without one (signed out), all is still: no drafts, no events. */
 import type { Draft, HeadraceEvent } from '@headrace/client';
-import type { ReactNode } from 'react';
-import type { Live, LiveStatus } from './start.ts';
-export const LiveProvider = ({ children }: { live: Live | null; children: ReactNode }) => <>{children}</>;
-export const useLive = (): Live | null => null;
-const STATUS: LiveStatus = {
+import { createContext, useCallback, useContext, useEffect, useRef, useSyncExternalStore } from 'react';
+import type { JSX, ReactNode } from 'react';
+import type { Live } from './session.ts';
+import type { LiveStatus } from './state.ts';
+
+const LiveContext = createContext<Live | null>(null);
+
+const NONE: LiveStatus = {
   state: 'connecting',
   dataAt: null,
   reason: null,
   gapAt: null,
   nextAttemptAt: null,
 };
-export const useLiveStatus = (): LiveStatus => STATUS;
-export const useDraft = (_appId: string, _threadId: string): Draft | null => null;
-export const useEvents = (_listener: (events: HeadraceEvent[]) => void): void => {};
+
+/** Gives the store to the components inside. */
+export function LiveProvider({ live, children }: { live: Live | null; children: ReactNode }): JSX.Element {
+  return <LiveContext value={live}>{children}</LiveContext>;
+}
+
+/** The store; null while nobody is signed in. */
+export const useLive = (): Live | null => useContext(LiveContext);
+
+/** The state of the connection, and how old what is shown is. */
+export const useLiveStatus = (): LiveStatus => useSnapshot((live) => live?.status() ?? NONE);
+
+/** The reply in progress of a thread, while this component is shown. */
+export function useDraft(appId: string, threadId: string): Draft | null {
+  const live = useLive();
+  useEffect(() => live?.watchThread(appId, threadId), [live, appId, threadId]);
+  return useSnapshot((from) => from?.draft(threadId) ?? null);
+}
+
+/** Calls the listener with new events, once per frame. */
+export function useEvents(listener: (events: HeadraceEvent[]) => void): void {
+  const live = useLive();
+  const latest = useRef(listener);
+  useEffect(() => {
+    latest.current = listener;
+  });
+  useEffect(() => live?.onEvents((events) => latest.current(events)), [live]);
+}
+
+function useSnapshot<T>(read: (live: Live | null) => T): T {
+  const live = useLive();
+  const subscribe = useCallback((listener: () => void) => live?.subscribe(listener) ?? (() => {}), [live]);
+  return useSyncExternalStore(subscribe, () => read(live));
+}

@@ -1,0 +1,114 @@
+/** The feed of all apps, read by one tab: as a stream, or by long polls where tabs cannot share one. */
+import { HeadraceError } from '@headrace/client';
+import type { Client, HeadraceEvent, ReaderState } from '@headrace/client';
+
+export interface FeedOptions {
+  client: Client;
+  isPolled: boolean;
+  /** Where to continue; null to start at the feed's end. */
+  cursor(): string | null;
+  /** Everything is to be read again, and the events after this cursor follow. */
+  onStart(cursor: string, isGap: boolean): void;
+  onEvent(event: HeadraceEvent): void;
+  /** No event has arrived up to this cursor. */
+  onPosition(cursor: string): void;
+  onState(state: ReaderState): void;
+  onHeard(): void;
+  onSignedOut(): void;
+}
+
+/** A refusal that waiting alone does not change is asked about again this much later. */
+const REFUSED_MS = 30_000;
+
+export class Feed {
+  readonly #options: FeedOptions;
+  #reading: AbortController | null = null;
+  #timer: ReturnType<typeof setTimeout> | undefined;
+  /** The cursor belongs to another feed, or to another life of the service. */
+  #isCursorRefused = false;
+
+  constructor(options: FeedOptions) {
+    this.#options = options;
+  }
+
+  /** Reads from the last cursor on, with a new connection. */
+  restart(): void {
+    this.stop();
+    const reading = new AbortController();
+    this.#reading = reading;
+    void this.#run(reading.signal);
+  }
+
+  stop(): void {
+    clearTimeout(this.#timer);
+    this.#reading?.abort(new Error('the reader has ended'));
+    this.#reading = null;
+  }
+
+  async #run(signal: AbortSignal): Promise<void> {
+    const cursor = this.#isCursorRefused ? null : this.#options.cursor();
+    const start = (at: string, reason: string) => {
+      if (signal.aborted) return;
+      this.#options.onStart(at, reason !== 'start' || this.#isCursorRefused);
+      this.#isCursorRefused = false;
+    };
+    try {
+      await (this.#options.isPolled ? this.#poll : this.#stream).call(this, cursor, start, signal);
+    } catch (error) {
+      if (!signal.aborted) this.#fail(error);
+    }
+  }
+
+  #stream(cursor: string | null, start: Start, signal: AbortSignal): Promise<void> {
+    const { client, onEvent, onPosition, onState, onHeard } = this.#options;
+    return client.events.view(
+      {},
+      {
+        ...(cursor !== null && { cursor }),
+        load: start,
+        apply: (event) => void (signal.aborted || onEvent(event)),
+        save: (at) => void (signal.aborted || onPosition(at)),
+        onState: (state) => void (signal.aborted || onState(state)),
+        onHeard: () => void (signal.aborted || onHeard()),
+        signal,
+      },
+    );
+  }
+
+  async #poll(cursor: string | null, start: Start, signal: AbortSignal): Promise<void> {
+    const { client, onEvent, onState, onHeard } = this.#options;
+    const own = { onState, onHeard, signal };
+    let reason = 'start';
+    for (let at = cursor; ;) {
+      if (at === null) start((at = await client.events.head({}, { signal })), reason);
+      try {
+        for (const follow of [false, true])
+          for await (const event of client.events.replay({}, { ...own, cursor: at, follow })) {
+            signal.throwIfAborted();
+            at = event.cursor;
+            onEvent(event);
+          }
+      } catch (error) {
+        if (!(error instanceof HeadraceError) || error.status !== 410) throw error;
+        reason = error.code;
+        at = null;
+      }
+    }
+  }
+
+  #fail(error: unknown): void {
+    if (error instanceof HeadraceError && error.status === 401) return this.#options.onSignedOut();
+    if (error instanceof HeadraceError && error.code === 'invalid_cursor') {
+      this.#isCursorRefused = true;
+      return this.restart();
+    }
+    const message = error instanceof Error ? error.message : String(error);
+    const reason = error instanceof HeadraceError ? error : new HeadraceError(0, 'network_error', message);
+    const delayMs = reason.status >= 400 && reason.status < 500 ? REFUSED_MS : REFUSED_MS / 10;
+    const nextAttemptAt = new Date(Date.now() + delayMs);
+    this.#options.onState({ state: 'waiting', reason, attempt: 1, nextAttemptAt });
+    this.#timer = setTimeout(() => this.restart(), delayMs);
+  }
+}
+
+type Start = (cursor: string, reason: string) => void;

@@ -1,0 +1,54 @@
+/**
+ * The newest events of a feed and the cursors between them: what a tab has seen, and what the leader repeats to a
+ * tab that missed messages.
+ */
+import type { HeadraceEvent } from '@headrace/client';
+
+const MOST_MARKS = 2_000;
+/** More than marks: every event after a known cursor is recognized. */
+const MOST_IDS = 4_000;
+
+export class Recent {
+  #marks: { cursor: string; event: HeadraceEvent | null }[] = [];
+  readonly #cursors = new Set<string>();
+  readonly #ids = new Set<string>();
+
+  /** False for an event that was added before. */
+  addEvent(event: HeadraceEvent): boolean {
+    if (this.#ids.has(event.id)) return false;
+    this.#ids.add(event.id);
+    if (this.#ids.size > MOST_IDS) this.#ids.delete(this.#ids.values().next().value!);
+    this.#mark(event.cursor, event);
+    return true;
+  }
+
+  addCursor(cursor: string): void {
+    if (!this.#cursors.has(cursor)) this.#mark(cursor, null);
+  }
+
+  /** Whether everything after that cursor, up to here, was seen. */
+  has(cursor: string): boolean {
+    return this.#cursors.has(cursor);
+  }
+
+  /** The events after a cursor; null if it is unknown. */
+  since(cursor: string): HeadraceEvent[] | null {
+    const at = this.#marks.findLastIndex((mark) => mark.cursor === cursor);
+    return at === -1 ? null : this.#marks.slice(at + 1).flatMap(({ event }) => event ?? []);
+  }
+
+  /** Starts again at a cursor: nothing is known to be complete before it. */
+  restart(cursor: string): void {
+    this.#marks = [];
+    this.#cursors.clear();
+    this.#mark(cursor, null);
+  }
+
+  #mark(cursor: string, event: HeadraceEvent | null): void {
+    this.#marks.push({ cursor, event });
+    this.#cursors.add(cursor);
+    if (this.#marks.length <= MOST_MARKS) return;
+    const dropped = this.#marks.splice(0, MOST_MARKS / 10);
+    for (const mark of dropped) this.#cursors.delete(mark.cursor);
+  }
+}
