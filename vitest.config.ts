@@ -42,7 +42,7 @@ export default defineConfig({
         test: {
           ...common,
           name: 'packages',
-          include: ['packages/{agent,client,runner}/src/**/*.test.ts'],
+          include: ['packages/{agent,client,console,runner}/src/**/*.test.{ts,tsx}'],
           // As for the server: it saves a quarter of a second of CPU time per file.
           isolate: false,
         },
