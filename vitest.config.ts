@@ -34,8 +34,17 @@ export default defineConfig({
           ...common,
           name: 'apart',
           include: ['checks/**/*.test.ts', ...MOCKING],
-          // It installs agents of the npm registry: `npm run test:agents`.
-          exclude: ['checks/agents/agents.test.ts'],
+          // The first installs agents of the npm registry: `npm run test:agents`.
+          exclude: ['checks/agents/agents.test.ts', 'checks/console/**'],
+        },
+      },
+      {
+        test: {
+          ...common,
+          name: 'console',
+          // Those in long/ only with `npm run test:console`.
+          include: ['checks/console/*.test.ts'],
+          globalSetup: ['checks/console/setup.ts'],
         },
       },
       {

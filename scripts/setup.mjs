@@ -3,11 +3,12 @@
 // to do it takes 60 ms.
 import { spawn, spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { accessSync, constants, mkdtempSync, readFileSync, readdirSync, unlinkSync } from 'node:fs';
+import { accessSync, constants, mkdtempSync, readFileSync, unlinkSync } from 'node:fs';
 import { connect, createServer } from 'node:net';
 import { homedir, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { aptInstall, mayInstall } from './apt.mjs';
 import { buildConsole, isBuilt } from './console-build.mjs';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
@@ -125,37 +126,9 @@ function npmEnvironment() {
   return env;
 }
 
-function mayInstall() {
-  return process.platform === 'linux' && process.getuid() === 0 && works('apt-get');
-}
-
-/** Bounded; a failure shows in the command still missing afterwards. */
 function installBubblewrap() {
   say('Installing bubblewrap with apt-get.');
-  const apt = (...args) =>
-    spawnSync(
-      'apt-get',
-      [
-        '-q',
-        '-y',
-        '-o',
-        'DPkg::Lock::Timeout=60',
-        '-o',
-        'Acquire::Retries=1',
-        '-o',
-        'Acquire::http::Timeout=20',
-        ...args,
-      ],
-      {
-        stdio: 'ignore',
-        timeout: 180_000,
-        env: { ...process.env, DEBIAN_FRONTEND: 'noninteractive' },
-      },
-    ).status === 0;
-  const add = () => apt('install', '--no-install-recommends', 'bubblewrap');
-  const hasLists = readdirSync('/var/lib/apt/lists').some((name) => name.includes('_Packages'));
-  if (hasLists && add()) return;
-  if (apt('update')) add();
+  aptInstall('bubblewrap');
 }
 
 /**

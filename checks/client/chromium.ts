@@ -5,6 +5,7 @@ import { createServer, request } from 'node:http';
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
+import { CHROMIUM_NAMES } from '../harness/programs.ts';
 import { bundled } from './bundle.ts';
 import type { Consumer } from './bundle.ts';
 import type { Ground } from './scenario.ts';
@@ -20,7 +21,7 @@ await fetch('/report', { method: 'POST', body: JSON.stringify(report) });
 `;
 
 export async function inChromium(consumer: Consumer, ground: Ground): Promise<string[]> {
-  const chromium = program(['chromium', 'chromium-browser', 'google-chrome'], 'apt-get install chromium');
+  const chromium = program(CHROMIUM_NAMES, 'apt-get install chromium');
   const profile = mkdtempSync(join(consumer.folder, 'profile-'));
   const page = await serve(await bundled(consumer, script(ground)), ground);
   const child = spawn(

@@ -3,17 +3,10 @@
  * HEADRACE_CLIENT_TOOLS_DIR (default: a folder in the system's temporary folder; about 950 MB, kept between runs).
  */
 import { spawnSync } from 'node:child_process';
-import {
-  accessSync,
-  constants,
-  copyFileSync,
-  existsSync,
-  mkdirSync,
-  readFileSync,
-  writeFileSync,
-} from 'node:fs';
+import { copyFileSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
+import { findProgram } from '../harness/programs.ts';
 
 const HERE = join(import.meta.dirname, 'tools');
 const LOCK = join(HERE, 'package-lock.json');
@@ -56,16 +49,7 @@ export function tool(...path: string[]): string {
 
 /** The first of these programs that the machine has; npm also puts the programs of packages into PATH. */
 export function program(names: readonly string[], install: string): string {
-  const folders = (process.env['PATH'] ?? '').split(delimiter);
-  for (const folder of folders.filter((path) => !path.includes('node_modules')))
-    for (const name of names) {
-      const file = join(folder, name);
-      try {
-        accessSync(file, constants.X_OK);
-        return file;
-      } catch {
-        /* not in this folder */
-      }
-    }
-  throw new NotTested(`not installed: ${install}`);
+  const file = findProgram(names);
+  if (file === null) throw new NotTested(`not installed: ${install}`);
+  return file;
 }

@@ -1,0 +1,187 @@
+/**
+ * A proxy between a browser and the service that breaks connections on purpose: a plan, asked at each request, says how.
+ * It forwards the Host header, so for the service the page and its requests have one origin.
+ */
+import { createServer, request as send } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { AddressInfo, Socket } from 'node:net';
+
+export interface Asked {
+  method: string;
+  /** With the query. */
+  path: string;
+  isStream: boolean;
+}
+
+export type Fault =
+  /** The error that the service itself answers with this status and code. */
+  | { kind: 'answer'; status: number; code: string; retryAfterSeconds?: number }
+  /** The connection ends after this many bytes of the answer's body: most often within a frame. */
+  | { kind: 'cut'; after: number }
+  /** After this many bytes, nothing comes any more; the connection stays open until `release`. */
+  | { kind: 'stall'; after: number }
+  /** The answer begins this much later. */
+  | { kind: 'delay'; ms: number }
+  /** The last frames of this feed's former stream come again first. */
+  | { kind: 'repeat' }
+  /** The connection ends without an answer. */
+  | { kind: 'refuse' };
+
+export interface Proxy {
+  base: string;
+  /** Replaces the plan. */
+  plan(next: (asked: Asked) => Fault | null): void;
+  /** Streams that are open now, and the most there were at a time. */
+  streams(): { open: number; most: number };
+  /** What was asked since the start, or since the last `forget`. */
+  asked(): readonly Asked[];
+  forget(): void;
+  /** Ends open streams at once. */
+  cutStreams(): void;
+  /** Ends all connections and takes no new ones until called with false. */
+  goAway(isAway: boolean): void;
+  /** Stalled connections end. */
+  release(): void;
+  close(): Promise<void>;
+}
+
+/** How many frames `repeat` sends again. */
+const REPEATED_FRAMES = 3;
+
+export async function startProxy(target: string): Promise<Proxy> {
+  const upstream = new URL(target);
+  const sockets = new Set<Socket>();
+  const streams = new Set<ServerResponse>();
+  const stalled = new Set<ServerResponse>();
+  const lastFrames = new Map<string, string[]>();
+  let plan: (asked: Asked) => Fault | null = () => null;
+  let asked: Asked[] = [];
+  let [isAway, most] = [false, 0];
+
+  const server = createServer((incoming, outgoing) => {
+    const now = askedOf(incoming);
+    asked.push(now);
+    const fault = plan(now);
+    if (now.isStream) {
+      streams.add(outgoing);
+      most = Math.max(most, streams.size);
+      outgoing.once('close', () => streams.delete(outgoing));
+    }
+    if (fault?.kind === 'refuse') outgoing.destroy();
+    else if (fault?.kind === 'answer') refuse(incoming, outgoing, fault);
+    else if (fault?.kind === 'delay') setTimeout(() => forward(incoming, outgoing, null), fault.ms);
+    else forward(incoming, outgoing, fault);
+  });
+  server.on('connection', (socket) => {
+    if (isAway) socket.destroy();
+    sockets.add(socket);
+    socket.setNoDelay(true).once('close', () => sockets.delete(socket));
+  });
+
+  function forward(incoming: IncomingMessage, outgoing: ServerResponse, fault: Fault | null): void {
+    const { method, url, headers } = incoming;
+    const passed = send(
+      { host: upstream.hostname, port: upstream.port, method, path: url, headers },
+      (answer) => {
+        outgoing.writeHead(answer.statusCode!, answer.headers);
+        outgoing.flushHeaders();
+        const frames = /\/events\/stream/.test(url!) && answer.statusCode === 200 ? framesOf(url!) : null;
+        if (frames && fault?.kind === 'repeat') outgoing.write(frames.former());
+        let left = fault?.kind === 'cut' || fault?.kind === 'stall' ? fault.after : Infinity;
+        answer.on('data', (part: Buffer) => {
+          if (left === 0) return;
+          const passing = part.subarray(0, left);
+          left -= passing.length;
+          frames?.saw(passing.toString());
+          const hasRoom = outgoing.write(passing, () => {
+            if (left === 0 && fault?.kind === 'cut') outgoing.destroy();
+          });
+          if (left === 0 && fault?.kind === 'stall') stalled.add(outgoing);
+          if (hasRoom) return;
+          answer.pause();
+          outgoing.once('drain', () => answer.resume());
+        });
+        answer.once('end', () => {
+          if (!stalled.has(outgoing)) outgoing.end();
+        });
+        answer.once('aborted', () => outgoing.destroy());
+      },
+    );
+    passed.once('error', () => outgoing.destroy());
+    outgoing.once('close', () => passed.destroy());
+    incoming.pipe(passed);
+  }
+
+  /** Remembers the last frames with an id, by the feed and its filter. */
+  function framesOf(url: string): { former(): string; saw(text: string): void } {
+    const key = url.replace(/([?&])cursor=[^&]*/, '$1');
+    const kept = lastFrames.get(key) ?? [];
+    lastFrames.set(key, kept);
+    let rest = '';
+    return {
+      former: () => kept.join(''),
+      saw(text) {
+        const frames = (rest + text).split(/(?<=\n\n)/);
+        rest = frames.at(-1)!.endsWith('\n\n') ? '' : frames.pop()!;
+        kept.push(...frames.filter((frame) => /^id:/m.test(frame) && !/^event: heartbeat/m.test(frame)));
+        kept.splice(0, kept.length - REPEATED_FRAMES);
+      },
+    };
+  }
+
+  await new Promise<void>((resolve) => {
+    server.listen(0, '127.0.0.1', resolve);
+  });
+  return {
+    base: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    plan(next) {
+      plan = next;
+    },
+    streams: () => ({ open: streams.size, most }),
+    asked: () => asked,
+    forget() {
+      [asked, most] = [[], streams.size];
+    },
+    cutStreams() {
+      for (const stream of streams) stream.destroy();
+    },
+    goAway(next) {
+      isAway = next;
+      if (isAway) for (const socket of sockets) socket.destroy();
+    },
+    release() {
+      for (const outgoing of stalled) outgoing.destroy();
+      stalled.clear();
+    },
+    async close() {
+      const closed = new Promise((resolve) => {
+        server.close(resolve);
+      });
+      for (const socket of sockets) socket.destroy();
+      await closed;
+    },
+  };
+}
+
+function askedOf({ method, url }: IncomingMessage): Asked {
+  return { method: method!, path: url!, isStream: /\/events\/stream(\?|$)/.test(url!) };
+}
+
+function refuse(
+  incoming: IncomingMessage,
+  outgoing: ServerResponse,
+  { status, code, retryAfterSeconds }: Fault & { kind: 'answer' },
+): void {
+  const body = {
+    ok: false,
+    error: { code, message: `The test answers with ${status}.`, requestId: 'req_of_the_test' },
+  };
+  incoming.resume().once('end', () => {
+    outgoing.writeHead(status, {
+      'content-type': 'application/json; charset=utf-8',
+      'x-request-id': body.error.requestId,
+      ...(retryAfterSeconds !== undefined && { 'retry-after': String(retryAfterSeconds) }),
+    });
+    outgoing.end(JSON.stringify(body));
+  });
+}

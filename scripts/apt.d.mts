@@ -1,0 +1,2 @@
+export function mayInstall(): boolean;
+export function aptInstall(name: string, limitMs?: number): void;
