@@ -3,6 +3,7 @@ import { browser } from './environment.ts';
 import { Session } from './session.ts';
 import type { Live, LiveOptions } from './session.ts';
 
+export { LiveProvider, useDraft, useEvents, useLive, useLiveStatus } from './react.tsx';
 export type { Follows } from './follows.ts';
 export type { Live, LiveOptions } from './session.ts';
 export type { LiveState, LiveStatus } from './state.ts';
