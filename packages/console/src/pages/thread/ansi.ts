@@ -105,7 +105,12 @@ function withCode(style: Style, code: number): Style {
 }
 
 /** Colours beyond the sixteen have no place in ours. */
-function withColour({ colour: _, ...style }: Style, index: number | undefined): Style {
+function withColour({ bold, dim, underline }: Style, index: number | undefined): Style {
   const colour = index === undefined || index > 15 ? undefined : COLOURS[index % 8];
-  return colour === undefined ? style : { ...style, colour };
+  return {
+    ...(bold && { bold }),
+    ...(dim && { dim }),
+    ...(underline && { underline }),
+    ...(colour !== undefined && { colour }),
+  };
 }

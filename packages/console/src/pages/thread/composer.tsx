@@ -17,8 +17,6 @@ import { base64Of, EMPTY, useKept } from './kept.ts';
 import type { KeptMessage } from './kept.ts';
 import { ModelChoice } from './model-choice.tsx';
 
-const VERBS = { starts: 'Send', joins: 'Send', queues: 'Send', refused: 'Send' };
-
 export function Composer({ runs }: { runs: Run[] }) {
   const place = useThread();
   const { appId, threadId, thread } = place;
@@ -61,7 +59,9 @@ export function Composer({ runs }: { runs: Run[] }) {
     change({ files: [...message.files, ...added] });
   };
   useKeys([{ keys: 'c', does: 'Write a message', run: () => field.current?.focus() }]);
-  useGrowth(field, message.content);
+  useEffect(() => {
+    if (field.current) grow(field.current);
+  }, [message.content]);
   const { fault } = send;
   const tooLong = message.content.trim() !== '' ? textFault : null;
   const shownFault =
@@ -147,7 +147,7 @@ export function Composer({ runs }: { runs: Run[] }) {
             cli={`headrace send ${threadId} ${quoted(message.content.slice(0, 2_000))}`}
           />
           <Button kind="primary" type="submit" isDisabled={send.isSending} offBecause={offBecause}>
-            {send.isSending ? 'Sending' : VERBS[outcome.kind]}
+            {send.isSending ? 'Sending' : 'Send'}
             <kbd className="hidden font-mono text-11 sm:inline">
               {keyLabel('mod+Enter').replace('Enter', '↵')}
             </kbd>
@@ -212,13 +212,8 @@ function FileButton({ onFiles }: { onFiles: (files: File[]) => void }) {
   );
 }
 
-/** The field grows with its text, to a part of the window. */
-function useGrowth(field: React.RefObject<HTMLTextAreaElement | null>, content: string): void {
-  useEffect(() => {
-    const element = field.current;
-    if (!element) return;
-    element.style.height = 'auto';
-    // Measuring a very long text costs more than it shows.
-    element.style.height = content.length > 20_000 ? '40vh' : `${element.scrollHeight + 2}px`;
-  }, [field, content]);
+/** The field grows with its text, to a part of the window. Measuring a very long text costs more than it shows. */
+function grow(field: HTMLTextAreaElement): void {
+  field.style.height = 'auto';
+  field.style.height = field.value.length > 20_000 ? '40vh' : `${field.scrollHeight + 2}px`;
 }

@@ -49,6 +49,7 @@ function Rows({ entries, read }: { entries: Entry[]; read: Read }) {
   const scroller = useRef<HTMLDivElement>(null);
   const [isAtEnd, setAtEnd] = useState(true);
   const [opened, open] = useOpened(entries);
+  // oxlint-disable-next-line react/incompatible-library -- its rows are no memoized components' props
   const virtual = useVirtualizer({
     count: entries.length,
     getScrollElement: () => scroller.current,

@@ -6,7 +6,7 @@ const LONGEST = 200_000;
 
 /** Top-level blocks; text that cannot be read as Markdown is one block as written. */
 export function blocksOf(text: string, lexer: (text: string) => Token[]): Token[] {
-  const asWritten = (): Token[] => [{ type: 'html', raw: text, text } as Token];
+  const asWritten = (): Token[] => [{ type: 'html', raw: text, text, block: true, pre: false }];
   if (text.length > LONGEST) return asWritten();
   try {
     return lexer(text);

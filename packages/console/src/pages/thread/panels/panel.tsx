@@ -1,14 +1,18 @@
 /** The tabs beside a conversation; which one is shown is in the address. */
 import { Link } from '@tanstack/react-router';
+import { lazy, Suspense } from 'react';
 import type { ReactNode } from 'react';
+import { Skeleton } from '../../../ui/states.tsx';
 import { useThread } from '../context.ts';
-import { BuildsPanel } from './builds-panel.tsx';
-import { ChangesPanel } from './changes-panel.tsx';
-import { EventsPanel } from './events-panel.tsx';
-import { FilesPanel } from './files-panel.tsx';
-import { PreviewPanel } from './preview-panel.tsx';
-import { RunsPanel } from './runs-panel.tsx';
-import { TerminalPanel } from './terminal-panel.tsx';
+
+// Each is loaded when it is first shown.
+const BuildsPanel = lazy(async () => ({ default: (await import('./builds-panel.tsx')).BuildsPanel }));
+const ChangesPanel = lazy(async () => ({ default: (await import('./changes-panel.tsx')).ChangesPanel }));
+const EventsPanel = lazy(async () => ({ default: (await import('./events-panel.tsx')).EventsPanel }));
+const FilesPanel = lazy(async () => ({ default: (await import('./files-panel.tsx')).FilesPanel }));
+const PreviewPanel = lazy(async () => ({ default: (await import('./preview-panel.tsx')).PreviewPanel }));
+const RunsPanel = lazy(async () => ({ default: (await import('./runs-panel.tsx')).RunsPanel }));
+const TerminalPanel = lazy(async () => ({ default: (await import('./terminal-panel.tsx')).TerminalPanel }));
 
 export type PanelName = 'changes' | 'files' | 'preview' | 'terminal' | 'builds' | 'events' | 'runs';
 
@@ -73,13 +77,15 @@ export function Panel({ shown }: { shown: PanelName }) {
   const { appId, threadId } = useThread();
   return (
     <div className="flex min-h-0 flex-1 flex-col overflow-y-auto">
-      {shown === 'changes' && <ChangesPanel />}
-      {shown === 'files' && <FilesPanel />}
-      {shown === 'builds' && <BuildsPanel appId={appId} threadId={threadId} />}
-      {shown === 'preview' && <PreviewPanel appId={appId} threadId={threadId} />}
-      {shown === 'terminal' && <TerminalPanel />}
-      {shown === 'runs' && <RunsPanel />}
-      {shown === 'events' && <EventsPanel />}
+      <Suspense fallback={<Skeleton />}>
+        {shown === 'changes' && <ChangesPanel />}
+        {shown === 'files' && <FilesPanel />}
+        {shown === 'builds' && <BuildsPanel appId={appId} threadId={threadId} />}
+        {shown === 'preview' && <PreviewPanel appId={appId} threadId={threadId} />}
+        {shown === 'terminal' && <TerminalPanel />}
+        {shown === 'runs' && <RunsPanel />}
+        {shown === 'events' && <EventsPanel />}
+      </Suspense>
     </div>
   );
 }
