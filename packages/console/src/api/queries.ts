@@ -84,6 +84,17 @@ export const allPreviewsQuery = (filter: { status?: string; appId?: string } = {
 
 export const modelsQuery = () => one(['models'], null, (options) => client.models.list(options));
 
+// Of the user and the organization.
+
+export const sessionsQuery = () => many(['sessions'], null, (options) => client.sessions.list(options));
+
+/** Owners and admins only. */
+export const organizationSettingsQuery = () =>
+  one(['settings'], null, (options) => client.settings.getOrganization(options));
+
+export const runtimesQuery = () =>
+  many(['runtimes'], null, (options) => client.settings.runtimes(options), 200);
+
 // In one app.
 
 export const appQuery = (appId: string) =>
@@ -197,6 +208,11 @@ export const messagesQuery = (appId: string, threadId: string) =>
 export const runsQuery = (appId: string, threadId: string) =>
   many(inThread(appId, threadId, 'runs'), { types: ['run.'], appId, threadId }, (options) =>
     client.runs.list(appId, threadId, options),
+  );
+
+export const runQuery = (appId: string, threadId: string, runId: string) =>
+  one([...inThread(appId, threadId, 'run'), runId], { types: ['run.'], appId, threadId, runId }, (options) =>
+    client.runs.get(appId, threadId, runId, options),
   );
 
 export const toolsQuery = (appId: string, threadId: string, runId: string) =>

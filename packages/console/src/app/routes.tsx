@@ -116,7 +116,7 @@ const applies = createRoute({
   getParentRoute: () => app,
   path: '/applies',
   validateSearch: search({
-    status: word('queued', 'merging', 'repairing', 'applied', 'conflicted', 'failed'),
+    status: word('queued', 'applied', 'conflicted', 'failed'),
   }),
   component: lazyRouteComponent(() => import('../pages/applies/applies-page.tsx'), 'AppliesPage'),
 });

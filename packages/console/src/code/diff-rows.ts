@@ -124,9 +124,9 @@ function equalPairs(patch: Patch, [removed, added, end]: Block): [number, number
   const pairs: [number, number][] = [];
   let after = added;
   for (let at = removed; at < added; at++) {
-    const list = places.get(squeeze(rowText(patch, at)));
-    while (list !== undefined && list.length > 0 && list.at(-1)! < after) list.pop();
-    const found = list?.pop();
+    const list = places.get(squeeze(rowText(patch, at))) ?? [];
+    let found = list.pop();
+    while (found !== undefined && found < after) found = list.pop();
     if (found === undefined) continue;
     pairs.push([at, found]);
     after = found + 1;

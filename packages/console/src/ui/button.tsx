@@ -17,6 +17,8 @@ export interface ButtonProps extends Omit<AriaButtonProps, 'className' | 'style'
   kind?: ButtonKind;
   /** Why the button is off. It stays focusable, so that the reason can be read. */
   offBecause?: string | null | undefined;
+  /** `j` and `k` stop here. */
+  'data-row'?: boolean;
 }
 
 /** A button that is off for a reason says so in a tooltip and stays in the tab order. */
@@ -58,7 +60,7 @@ export function ButtonLink({
   kind = 'plain',
   children,
   ...props
-}: LinkProps & { kind?: ButtonKind; children: ReactNode }) {
+}: LinkProps & { kind?: ButtonKind; children: ReactNode; 'data-row'?: boolean }) {
   return (
     <Link {...props} className="button" data-kind={kind}>
       {children}

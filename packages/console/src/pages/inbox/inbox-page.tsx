@@ -1,5 +1,127 @@
-import { Page } from '../../ui/page.tsx';
+/** The inbox: what waits for the user, then what runs. */
+import { useInfiniteQuery } from '@tanstack/react-query';
+import { Link } from '@tanstack/react-router';
+import { useMemo } from 'react';
+import { allAppliesQuery, allBuildsQuery, allThreadsQuery, appsQuery, itemsOf } from '../../api/queries.ts';
+import { Page, Section } from '../../ui/page.tsx';
+import { Empty, Failure, Skeleton } from '../../ui/states.tsx';
+import { Status } from '../../ui/status.tsx';
+import { Time, plural } from '../../ui/values.tsx';
+import { useDismissed } from './dismissed.ts';
+import { WaitingRow } from './waiting-row.tsx';
+import { runningOf, waitingOf } from './waiting.ts';
+
+const AT_WORK = 'waiting,failed,running,queued,blocked';
 
 export function InboxPage() {
-  return <Page title="Inbox">{null}</Page>;
+  const threads = useInfiniteQuery(allThreadsQuery({ status: AT_WORK }));
+  const applies = useInfiniteQuery(allAppliesQuery({ status: 'conflicted' }));
+  const latest = useInfiniteQuery(allThreadsQuery({ sort: 'activity' }));
+  const builds = useInfiniteQuery(allBuildsQuery());
+  const apps = useInfiniteQuery(appsQuery());
+  const { dismissed, dismiss } = useDismissed();
+  const known = useMemo(
+    () => [
+      ...new Map(
+        [...itemsOf(latest.data), ...itemsOf(threads.data)].map((thread) => [thread.id, thread]),
+      ).values(),
+    ],
+    [latest.data, threads.data],
+  );
+  const waiting = useMemo(
+    () =>
+      waitingOf({ threads: known, applies: itemsOf(applies.data), builds: itemsOf(builds.data), dismissed }),
+    [known, applies.data, builds.data, dismissed],
+  );
+  const running = useMemo(() => runningOf(itemsOf(threads.data)), [threads.data]);
+  const nameOf = useMemo(() => {
+    const names = new Map(itemsOf(apps.data).map(({ id, name }) => [id, name]));
+    return (appId: string) => names.get(appId) ?? 'an app';
+  }, [apps.data]);
+  const lists = [threads, applies, latest, builds];
+  const isLoading = lists.some(({ data, error }) => !data && !error);
+  const failed = lists.find(({ data, error }) => !data && error);
+  return (
+    <Page title="Inbox">
+      <Section
+        title={
+          waiting.length
+            ? `${plural(waiting.length, 'thing waits', 'things wait')} for you`
+            : 'Waiting for you'
+        }
+      >
+        {failed && <Failure error={failed.error} retry={() => void failed.refetch()} />}
+        {isLoading ? (
+          <Skeleton lines={3} />
+        ) : (
+          waiting.map((item) => (
+            <WaitingRow
+              key={item.id}
+              item={item}
+              appName={nameOf(appOf(item))}
+              onDismiss={() => dismiss(item.id)}
+            />
+          ))
+        )}
+        {!isLoading && !failed && waiting.length === 0 && (
+          <NothingWaits isNew={itemsOf(apps.data).length === 0} />
+        )}
+      </Section>
+      {running.length > 0 && (
+        <Section title="Running now">
+          {running.map((thread) => (
+            <Link
+              key={thread.id}
+              data-row
+              to="/apps/$appId/threads/$threadId"
+              params={{ appId: thread.projectId, threadId: thread.id }}
+              className="row px-4"
+            >
+              <span className="w-24 shrink-0">
+                <Status status={thread.status} />
+              </span>
+              <span className="long flex-1">{thread.title ?? 'Untitled thread'}</span>
+              <span className="hidden max-w-48 truncate text-ink-3 sm:inline">
+                {nameOf(thread.projectId)}
+              </span>
+              <span className="text-ink-3">
+                <Time at={thread.runStartedAt ?? thread.updatedAt} />
+              </span>
+            </Link>
+          ))}
+        </Section>
+      )}
+    </Page>
+  );
+}
+
+const appOf = (item: ReturnType<typeof waitingOf>[number]): string =>
+  item.kind === 'conflict'
+    ? item.apply.projectId
+    : item.kind === 'build'
+      ? item.build.projectId
+      : item.thread.projectId;
+
+function NothingWaits({ isNew }: { isNew: boolean }) {
+  if (!isNew)
+    return (
+      <Empty title="Nothing waits.">
+        <p>Approvals, conflicts, failed runs and failed builds appear here.</p>
+      </Empty>
+    );
+  return (
+    <Empty title="Nothing waits.">
+      <p>Three first steps:</p>
+      <ol className="list-decimal pl-5">
+        <li>
+          <Link to="/apps" className="link">
+            Create an app
+          </Link>{' '}
+          and drop its folder on the page.
+        </li>
+        <li>Open a thread and say what an agent should change.</li>
+        <li>Look at the change, then apply it to the app’s head.</li>
+      </ol>
+    </Empty>
+  );
 }

@@ -1,0 +1,65 @@
+/** What waits for a person, out of what the lists say. Pure, so that it can be tested without a service. */
+import type { Apply, Build, Thread } from '@headrace/client';
+
+/** An item of the inbox. `id` is what a user dismisses. */
+export type Waiting =
+  | { kind: 'approval'; id: string; thread: Thread; at: string }
+  | { kind: 'conflict'; id: string; thread: Thread | null; apply: Apply; at: string }
+  | { kind: 'run'; id: string; thread: Thread; at: string }
+  | { kind: 'build'; id: string; thread: Thread | null; build: Build; at: string };
+
+export interface Lists {
+  /** At least those that wait, failed or run. */
+  threads: Thread[];
+  /** Conflicted ones. */
+  applies: Apply[];
+  /** The newest builds of any status. */
+  builds: Build[];
+  dismissed: ReadonlySet<string>;
+}
+
+/** Newest first. A conflict counts until its thread is applied, archived or queued again; a failed build until the next one. */
+export function waitingOf({ threads, applies, builds, dismissed }: Lists): Waiting[] {
+  const byId = new Map(threads.map((thread) => [thread.id, thread]));
+  const items = [
+    ...threads.flatMap((thread): Waiting[] => {
+      const at = thread.updatedAt;
+      if (thread.status === 'waiting' && thread.waitingOn.some((one) => one.startsWith('approval:')))
+        return [{ kind: 'approval', id: thread.waitingOn.join(), thread, at }];
+      return thread.status === 'failed'
+        ? [{ kind: 'run', id: thread.latestRunId ?? thread.id, thread, at }]
+        : [];
+    }),
+    ...newestByThread(applies).flatMap((apply): Waiting[] => {
+      const thread = byId.get(apply.threadId) ?? null;
+      const isOver =
+        thread !== null &&
+        (thread.sealedAt !== null ||
+          thread.archivedAt !== null ||
+          thread.blockedOn.some((one) => one.startsWith('apply:')));
+      return apply.status === 'conflicted' && !isOver
+        ? [{ kind: 'conflict', id: apply.id, thread, apply, at: apply.createdAt }]
+        : [];
+    }),
+    ...newestByThread(builds).flatMap((build): Waiting[] => {
+      const thread = byId.get(build.threadId) ?? null;
+      return build.status === 'failed' && build.error?.code !== 'cancelled' && thread?.archivedAt == null
+        ? [{ kind: 'build', id: build.id, thread, build, at: build.createdAt }]
+        : [];
+    }),
+  ];
+  return items.filter(({ id }) => !dismissed.has(id)).sort((a, b) => b.at.localeCompare(a.at));
+}
+
+/** Threads at work now, the longest first. */
+export const runningOf = (threads: Thread[]): Thread[] =>
+  threads
+    .filter(({ status }) => status === 'running' || status === 'queued' || status === 'blocked')
+    .sort((a, b) => (a.runStartedAt ?? a.updatedAt).localeCompare(b.runStartedAt ?? b.updatedAt));
+
+/** The lists are newest first. */
+function newestByThread<T extends { threadId: string }>(items: T[]): T[] {
+  const seen = new Map<string, T>();
+  for (const item of items) if (!seen.has(item.threadId)) seen.set(item.threadId, item);
+  return [...seen.values()];
+}
