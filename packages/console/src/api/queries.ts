@@ -2,7 +2,7 @@
  * What pages read, and which events change it: one place for keys, so that two pages that show the same thing share
  * it. `meta.follows` is what the live store refetches by.
  */
-import type { ListCall, Page, PageOptions, Thread } from '@headrace/client';
+import type { EventPage, ListCall, Page, PageOptions, Thread } from '@headrace/client';
 import { infiniteQueryOptions, queryOptions } from '@tanstack/react-query';
 import type { QueryKey } from '@tanstack/react-query';
 import type { Follows } from '../live/index.ts';
@@ -243,3 +243,23 @@ export const previewsQuery = (appId: string, threadId: string) =>
   many(inThread(appId, threadId, 'previews'), { types: PREVIEWS, appId, threadId }, (options) =>
     client.previews.list(appId, threadId, options),
   );
+
+/** Newest first. It is not read again for each new event: the live store brings those. */
+export const threadEventsQuery = (appId: string, threadId: string) =>
+  infiniteQueryOptions({
+    queryKey: inThread(appId, threadId, 'events'),
+    queryFn: async ({ pageParam, signal }) =>
+      await client.events.list(
+        { appId, threadId },
+        {
+          ...READ,
+          signal,
+          order: 'desc',
+          limit: PAGE_ITEMS,
+          ...(pageParam !== null && { cursor: pageParam }),
+        },
+      ),
+    initialPageParam: null as string | null,
+    getNextPageParam: (last: EventPage) => (last.hasMore ? last.nextCursor : null),
+    refetchOnMount: 'always',
+  });
