@@ -88,7 +88,11 @@ async function runVite(root, into, { node, limitMs }) {
     child.once('close', (status, signal) => resolve(status ?? signal));
   });
   if (end === 0) return null;
-  const lines = stripVTControlCharacters(output).replaceAll(join(root, '/'), '').trim().split('\n').slice(-30);
+  const lines = stripVTControlCharacters(output)
+    .replaceAll(join(root, '/'), '')
+    .trim()
+    .split('\n')
+    .slice(-30);
   return `${lines.join('\n')}\n(vite build: ${end === 'SIGKILL' ? `stopped, at the latest after ${limitMs / 1000} s` : end})`.trim();
 }
 
