@@ -173,6 +173,29 @@ export const appliesQuery = (appId: string, filter: { threadId?: string } = {}) 
     client.applies.list(appId, { ...options, ...filter }),
   );
 
+/** What an apply would do with the present head: another one is previewed as soon as it moves. */
+export const applyPreviewQuery = (appId: string, threadId: string, sourceId: string) =>
+  one(['app', appId, 'preview of', threadId, sourceId], { types: ['platform.head.'], appId }, (options) =>
+    client.applies.preview(appId, threadId, { expectedSourceId: sourceId }, options),
+  );
+
+/** One conflict of a preview: both sources are named, so it never changes. */
+export const conflictFileQuery = (
+  appId: string,
+  threadId: string,
+  of: { sourceId: string; headSourceId: string; path: string },
+) => ({
+  ...one(['app', appId, 'conflict', threadId, of], null, (options) =>
+    client.applies.previewFile(
+      appId,
+      threadId,
+      { expectedSourceId: of.sourceId, expectedHeadSourceId: of.headSourceId, path: of.path },
+      options,
+    ),
+  ),
+  staleTime: Number.POSITIVE_INFINITY,
+});
+
 export const buildQuery = (appId: string, buildId: string) =>
   one(['app', appId, 'build', buildId], { types: BUILDS, appId, ids: [buildId] }, (options) =>
     client.builds.get(appId, buildId, options),

@@ -110,7 +110,7 @@ const thread = createRoute({
 const conflicts = createRoute({
   getParentRoute: () => app,
   path: '/threads/$threadId/apply',
-  validateSearch: search({ path: text, open: flag }),
+  validateSearch: search({ path: text, only: word('open') }),
   component: lazyRouteComponent(() => import('../pages/conflicts/conflicts-page.tsx'), 'ConflictsPage'),
 });
 const applies = createRoute({
