@@ -245,7 +245,9 @@ test('401 signs every tab out once; the next session continues from the last cur
   using second = open(service, { identity });
   await isIn(second, 'live');
   service.publish();
-  await until(() => expect(first.events).toHaveLength(1));
+  let reads = 0;
+  first.show('any', async () => ++reads);
+  await until(() => expect([first.events.length, reads]).toEqual([1, 1]));
   service.feed.refuseWith = 401;
   service.cut();
   for (const tab of [first, second]) await isIn(tab, 'signed-out');
@@ -256,6 +258,8 @@ test('401 signs every tab out once; the next session continues from the last cur
   service.publish();
   using again = open(service, { identity, queries });
   await until(() => expect(ids(again)).toEqual(['evt_2']));
+  // Its change may have been under way when the first session ended.
+  await until(() => expect(reads).toBe(2));
 });
 
 test('a hidden tab reads nothing until it is shown', async () => {
@@ -274,6 +278,25 @@ test('a hidden tab reads nothing until it is shown', async () => {
   expect(reads).toBe(1);
   tab.set({ visible: true });
   await until(() => expect(reads).toBe(2));
+});
+
+test('a service that asks one tab to wait is not asked by any', async () => {
+  await using service = await feedService();
+  const identity = newIdentity();
+  using first = open(service, { identity });
+  await isIn(first, 'live');
+  using second = open(service, { identity });
+  await isIn(second, 'live');
+  let reads = 0;
+  first.show('runs', async () => ++reads, { types: ['run.'] });
+  await until(() => expect(reads).toBe(1));
+  const startedAt = performance.now();
+  second.live.pause(2_000);
+  await until(() => expect(first.live.status().reason).toContain('wait'));
+  service.publish();
+  await until(() => expect(reads).toBe(2));
+  expect(performance.now() - startedAt).toBeGreaterThan(1_900);
+  await until(() => expect(first.live.status().reason).toBeNull());
 });
 
 test('drafts are those of the thread in the tab in front; newer ones replace, and the message ends them', async () => {

@@ -95,6 +95,7 @@ function gated(
   const listeners = new Map<unknown, (event: MessageEvent) => void>();
   let isClosed = false;
   return {
+    // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a BroadcastChannel has none
     postMessage: (message: unknown) => pass(() => isClosed || channel.postMessage(message)),
     addEventListener(type: string, listener: (event: MessageEvent) => void) {
       const late = (event: MessageEvent) => isDeaf() || pass(() => listener(event));
