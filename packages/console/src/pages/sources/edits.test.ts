@@ -11,5 +11,9 @@ test('an edited file keeps its line ends', () => {
 });
 
 test('pictures are known by their ending', () => {
-  expect([imageType('a/LOGO.PNG'), imageType('a.svg'), imageType('png')]).toEqual(['image/png', null, null]);
+  expect([imageType('a/LOGO.PNG'), imageType('a.svg'), imageType('Makefile')]).toEqual([
+    'image/png',
+    null,
+    null,
+  ]);
 });
