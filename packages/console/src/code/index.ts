@@ -12,3 +12,4 @@ export { DiffView } from './diff-view.tsx';
 export type { DiffHandle, Selection } from './diff-view.tsx';
 export { FileTree } from './file-tree.tsx';
 export { Plain } from './plain.tsx';
+export { treeOrder } from './tree.ts';
