@@ -1,4 +1,7 @@
 /** Everything that shows code: what pages import. */
+export { AnsiText, ansiLines } from './ansi.ts';
+export type { AnsiLine } from './ansi.ts';
+export { AnsiView } from './ansi-view.tsx';
 export { CodeView } from './code-view.tsx';
 export type { CodeHandle, Lines } from './code-view.tsx';
 export { Counts, fileStatus } from './diff-file.tsx';
