@@ -5,7 +5,7 @@ import { client } from '../../api/client.ts';
 import { appSettingsQuery, organizationSettingsQuery } from '../../api/queries.ts';
 import { useSession } from '../../api/session.ts';
 import { useOffReason, useWrite } from '../../api/write.ts';
-import { AsCode } from '../../ui/as-code.tsx';
+import { AsCode, quoted } from '../../ui/as-code.tsx';
 import { Button } from '../../ui/button.tsx';
 import { FaultLine } from '../../ui/fault-line.tsx';
 import { useKept } from '../../ui/kept.ts';
@@ -155,7 +155,7 @@ function SaveBar({
           path={`/api/platform/v1/apps/${appId}/settings`}
           body={changes}
           ts={`await client.settings.update('${appId}', ${JSON.stringify(changes, null, 2)});`}
-          cli={`headrace settings set --app ${appId}`}
+          cli={cliOf(appId, changes)}
         />
         <Button onPress={onDiscard}>Discard</Button>
         <Button
@@ -170,3 +170,9 @@ function SaveBar({
     </div>
   );
 }
+
+const cliOf = (appId: string, changes: UpdateAppSettingsInput): string =>
+  [
+    `headrace settings set --app ${appId}`,
+    ...Object.entries(changes).map(([name, value]) => `${name}:=${quoted(JSON.stringify(value))}`),
+  ].join(' ');
