@@ -1,5 +1,6 @@
 import type { Settings, UpdateAppSettingsInput } from '@headrace/client';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
+import { useEffect } from 'react';
 import type { ReactNode } from 'react';
 import { client } from '../../api/client.ts';
 import { appSettingsQuery, organizationSettingsQuery } from '../../api/queries.ts';
@@ -143,6 +144,14 @@ function SaveBar({
   onDiscard: () => void;
 }) {
   const off = useOffReason();
+  // What has the focus scrolls to above the bar.
+  useEffect(() => {
+    const { style } = document.documentElement;
+    style.scrollPaddingBottom = '96px';
+    return () => {
+      style.scrollPaddingBottom = '';
+    };
+  }, []);
   return (
     <div className="sticky bottom-0 z-10 flex flex-col gap-2 border-y border-strong bg-surface px-4 py-2">
       <FaultLine fault={write.fault} />
