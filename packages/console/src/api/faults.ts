@@ -33,7 +33,9 @@ export function faultOf(error: unknown): Fault {
 /** A regular expression helps nobody who fills in a form. */
 const inWords = ({ path, message }: Field): Field => ({
   path,
-  message: message.startsWith('must match pattern') ? 'has characters or a form that are not allowed' : message,
+  message: message.startsWith('must match pattern')
+    ? 'has characters or a form that are not allowed'
+    : message,
 });
 
 function wordsOf(error: HeadraceError): { title: string; message: string } {
