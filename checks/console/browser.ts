@@ -1,5 +1,4 @@
-/** Chromium for tests: one browser per file, a context per visit, and nothing that goes wrong in a page unnoticed. */
-import { afterAll, afterEach, beforeAll, inject, test } from 'vitest';
+/** Chromium for checks: a context per visit, and nothing that goes wrong in a page unnoticed. */
 import { chromium } from 'playwright-core';
 import type { Browser, BrowserContext, BrowserContextOptions, Page } from 'playwright-core';
 import { CHROMIUM_NAMES, findProgram } from '../harness/programs.ts';
@@ -18,9 +17,6 @@ const FLAGS = [
   '--force-color-profile=srgb',
 ];
 const LIMIT_MS = 15_000;
-
-/** `test` where there is a Chromium; setup.ts says where it is skipped. */
-export const browserTest = test.skipIf(!inject('hasChromium'));
 
 export interface VisitOptions {
   base: string;
@@ -49,11 +45,6 @@ export interface Visit {
   close(): Promise<void>;
 }
 
-export interface Rig {
-  browser(): Browser;
-  visit(options: VisitOptions): Promise<Visit>;
-}
-
 export function launchBrowser(): Promise<Browser> {
   const executablePath = findProgram(CHROMIUM_NAMES);
   if (executablePath === null) throw new Error('Chromium is missing: sudo apt-get install -y chromium');
@@ -61,30 +52,6 @@ export function launchBrowser(): Promise<Browser> {
     executablePath,
     args: process.getuid!() === 0 ? ['--no-sandbox', ...FLAGS] : FLAGS,
   });
-}
-
-/** Registers hooks: a browser for the file, and each test ends with its visits closed and checked. */
-export function useBrowser(): Rig {
-  let browser: Browser;
-  const visits = new Set<Visit>();
-  beforeAll(async () => {
-    browser = await launchBrowser();
-  });
-  afterEach(async () => {
-    const open = [...visits];
-    visits.clear();
-    const ends = await Promise.allSettled(open.map((visit) => visit.close()));
-    for (const end of ends) if (end.status === 'rejected') throw end.reason;
-  });
-  afterAll(() => browser?.close());
-  return {
-    browser: () => browser,
-    async visit(options) {
-      const visit = await openVisit(browser, options);
-      visits.add(visit);
-      return visit;
-    },
-  };
 }
 
 export async function openVisit(browser: Browser, options: VisitOptions): Promise<Visit> {

@@ -4,7 +4,8 @@ import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import type { Page } from 'playwright-core';
 import { OWNER } from '../harness/service.ts';
-import type { Rig, Visit, VisitOptions } from './browser.ts';
+import type { Visit, VisitOptions } from './browser.ts';
+import type { Rig } from './rig.ts';
 
 const LIMIT_MS = 15_000;
 /** No request begins within this time. */

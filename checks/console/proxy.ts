@@ -179,6 +179,8 @@ function refuse(
   incoming.resume().once('end', () => {
     outgoing.writeHead(status, {
       'content-type': 'application/json; charset=utf-8',
+      // As the service does: a browser would keep a 410 for ever.
+      'cache-control': 'no-store',
       'x-request-id': body.error.requestId,
       ...(retryAfterSeconds !== undefined && { 'retry-after': String(retryAfterSeconds) }),
     });

@@ -1,4 +1,6 @@
 /** `vite build` writes `dist/`; scripts/setup.mjs calls it when a source has changed. */
+import { readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { brotliCompress, constants, gzip } from 'node:zlib';
 import tailwindcss from '@tailwindcss/vite';
@@ -30,22 +32,22 @@ export default defineConfig({
   },
 });
 
-/** Writes `.br` and `.gz` beside the assets. */
+/** Writes `.br` and `.gz` beside the assets, from what was written: until then other plugins change it. */
 function compressed(): Plugin {
   return {
     name: 'headrace-compressed',
     apply: 'build',
-    async generateBundle(_options, bundle) {
+    async writeBundle({ dir }, bundle) {
+      const names = Object.keys(bundle).filter((name) => COMPRESSED.test(name));
       await Promise.all(
-        Object.values(bundle).map(async (file) => {
-          if (!COMPRESSED.test(file.fileName)) return;
-          const bytes = Buffer.from(file.type === 'chunk' ? file.code : file.source);
+        names.map(async (name) => {
+          const path = join(dir!, name);
+          const bytes = await readFile(path);
           const [brotli, gzipped] = await Promise.all([
             toBrotli(bytes, { params: { [constants.BROTLI_PARAM_QUALITY]: 10 } }),
             toGzip(bytes, { level: 9 }),
           ]);
-          this.emitFile({ type: 'asset', fileName: `${file.fileName}.br`, source: brotli });
-          this.emitFile({ type: 'asset', fileName: `${file.fileName}.gz`, source: gzipped });
+          await Promise.all([writeFile(`${path}.br`, brotli), writeFile(`${path}.gz`, gzipped)]);
         }),
       );
     },

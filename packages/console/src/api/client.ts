@@ -1,5 +1,7 @@
 /** The client of this page: the signed-in user's session on the page's own origin. */
 import { createClient } from '@headrace/client';
+import type { Client } from '@headrace/client';
+import { uploadFetch } from './upload.ts';
 import { noticeVersion } from './version.ts';
 
 /** Reads in a page have a person who waits: less than the client's two minutes. */
@@ -16,12 +18,21 @@ export function watchSession(onUnauthorized: () => void): () => void {
 /** Sign-in answers 401 itself for a wrong password. */
 const SIGN_IN = '/api/auth/sign-in/email';
 
-async function watchedFetch(...[input, init]: Parameters<typeof fetch>): Promise<Response> {
-  const response = await fetch(input, init);
-  noticeVersion(response.headers.get('x-headrace-version'));
-  if (response.status === 401 && !new URL(response.url).pathname.startsWith(SIGN_IN))
-    for (const watcher of watchers) watcher();
-  return response;
-}
+const watched =
+  (send: typeof fetch): typeof fetch =>
+  async (input, init) => {
+    const response = await send(input, init);
+    noticeVersion(response.headers.get('x-headrace-version'));
+    const { pathname } = new URL(input instanceof Request ? input.url : input, location.href);
+    if (response.status === 401 && !pathname.startsWith(SIGN_IN)) for (const watcher of watchers) watcher();
+    return response;
+  };
 
-export const client = createClient({ session: true, fetch: watchedFetch });
+export const client = createClient({
+  session: true,
+  fetch: watched((input, init) => fetch(input, init)),
+});
+
+/** The same client for one upload, whose progress it tells in bytes. */
+export const uploadClient = (onSent: (bytes: number) => void): Client =>
+  createClient({ session: true, fetch: watched(uploadFetch(onSent)) });

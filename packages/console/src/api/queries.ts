@@ -84,6 +84,17 @@ export const allPreviewsQuery = (filter: { status?: string; appId?: string } = {
 
 export const modelsQuery = () => one(['models'], null, (options) => client.models.list(options));
 
+// Of the user and the organization.
+
+export const sessionsQuery = () => many(['sessions'], null, (options) => client.sessions.list(options));
+
+/** Owners and admins only. */
+export const organizationSettingsQuery = () =>
+  one(['settings'], null, (options) => client.settings.getOrganization(options));
+
+export const runtimesQuery = () =>
+  many(['runtimes'], null, (options) => client.settings.runtimes(options), 200);
+
 // In one app.
 
 export const appQuery = (appId: string) =>

@@ -1,12 +1,15 @@
 /** The session while pages are open: its live data, and signing in again over the page when it has ended. */
 import { useQueryClient } from '@tanstack/react-query';
-import { useEffect, useState } from 'react';
+import { lazy, Suspense, useEffect, useState } from 'react';
 import { startLive } from '../live/index.ts';
 import type { Live } from '../live/index.ts';
 import { client, watchSession } from '../api/client.ts';
 import { sessionQuery, useSession } from '../api/session.ts';
-import { SignInForm } from '../pages/account/sign-in-form.tsx';
 import { Dialog } from '../ui/overlays.tsx';
+
+const SignInForm = lazy(async () => ({
+  default: (await import('../pages/account/sign-in-form.tsx')).SignInForm,
+}));
 
 let signedOut = false;
 const listeners = new Set<() => void>();
@@ -65,7 +68,9 @@ export function SessionGate() {
   return (
     <Dialog title="Sign in to go on" isHeld isOpen={isShown} onClose={() => {}}>
       <p className="text-ink-2">Your session has ended. What you typed is still here.</p>
-      <SignInForm email={user.email} onDone={() => void goOn()} />
+      <Suspense>
+        <SignInForm email={user.email} onDone={() => void goOn()} />
+      </Suspense>
     </Dialog>
   );
 }

@@ -90,9 +90,12 @@ export function DiffView(props: Props): ReactNode {
   const currentIndex = items.findLast((item) => item.start <= viewport.top + HEAD_HEIGHT + ROW)?.index ?? 0;
   const current = files[currentIndex]?.path;
 
+  // A new one asks the files on the screen for their heights again.
+  const [measured, setMeasured] = useState(0);
   const onHeight = useCallback(
     (index: number, height: number) => virtualizer.resizeItem(index, height),
-    [virtualizer],
+    // oxlint-disable-next-line react/exhaustive-deps
+    [virtualizer, measured],
   );
   const onFold = (index: number, folded: boolean) => {
     const file = files[index]!;
@@ -114,6 +117,7 @@ export function DiffView(props: Props): ReactNode {
     if (lastLook.current === lookKey) return;
     lastLook.current = lookKey;
     virtualizer.measure();
+    setMeasured((last) => last + 1);
     virtualizer.scrollToIndex(currentIndex, { align: 'start' });
   }, [lookKey, virtualizer, currentIndex]);
   const lastPair = useRef(pair);
@@ -122,6 +126,7 @@ export function DiffView(props: Props): ReactNode {
     lastPair.current = pair;
     setFolds(new Map());
     virtualizer.measure();
+    setMeasured((last) => last + 1);
     virtualizer.scrollToOffset(0);
   }, [pair, virtualizer]);
 

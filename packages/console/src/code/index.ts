@@ -1,7 +1,7 @@
 /** Everything that shows code: what pages import. */
 export { CodeView } from './code-view.tsx';
 export type { CodeHandle, Lines } from './code-view.tsx';
-export { fileStatus } from './diff-file.tsx';
+export { Counts, fileStatus } from './diff-file.tsx';
 export type { DiffLook } from './diff-file.tsx';
 export type { DiffFile } from './diff-list.ts';
 export type { LineRange } from './diff-row.tsx';

@@ -32,6 +32,7 @@ const CATCH_UP_MS = 30_000;
 /** No large piece for this long: nothing more was missed. */
 const CAUGHT_UP_MS = 1_000;
 const LONGEST_RECOVERY_MS = 10_000;
+const LONGEST_WAIT_MS = 5_000;
 
 export class Leader {
   readonly #options: LeaderOptions;
@@ -44,6 +45,7 @@ export class Leader {
   #openedAt = 0;
   #largeAt = 0;
   #last = '';
+  #retry: ReturnType<typeof setTimeout> | undefined;
 
   constructor(options: LeaderOptions) {
     this.#options = options;
@@ -88,7 +90,10 @@ export class Leader {
     this.#lose();
     this.#link.isOnline = isOnline;
     if (isOnline) this.#feed.restart();
-    else this.#feed.stop();
+    else {
+      clearTimeout(this.#retry);
+      this.#feed.stop();
+    }
     this.update();
   }
 
@@ -123,6 +128,7 @@ export class Leader {
   }
 
   stop(): void {
+    clearTimeout(this.#retry);
     this.#feed.stop();
     this.#flush();
     this.#soon.stop();
@@ -176,6 +182,7 @@ export class Leader {
   #enter(state: ReaderState): void {
     const now = performance.now();
     const link = this.#link;
+    clearTimeout(this.#retry);
     if (state.state === 'open') this.#open();
     else if (state.state === 'connecting') {
       this.#lose();
@@ -186,7 +193,11 @@ export class Leader {
       link.phase = 'waiting';
       link.reason = state.reason.message;
       link.isLimited = state.reason.status === 429;
-      link.nextAttemptAt = now + Math.max(0, state.nextAttemptAt.getTime() - Date.now());
+      const delayMs = Math.max(0, state.nextAttemptAt.getTime() - Date.now());
+      // Somebody watches: only what the service asks for is longer.
+      const isTooLong = delayMs > LONGEST_WAIT_MS && state.reason.retryAfterMs === null;
+      link.nextAttemptAt = now + (isTooLong ? LONGEST_WAIT_MS : delayMs);
+      if (isTooLong) this.#retry = setTimeout(() => this.#feed.restart(), LONGEST_WAIT_MS);
     } else link.isRecovering = true;
     this.update();
   }
