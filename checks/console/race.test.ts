@@ -45,7 +45,7 @@ describe('the race', () => {
     await page.getByText('No threads yet').waitFor({ state: 'detached' });
     const { thread } = await ground.client.threads.create(quiet.id, { title: 'A live thread' });
     await untilThread(ground.client, quiet, thread.id, ({ status }) => status === 'ready');
-    await page.locator('li', { hasText: 'A live thread' }).getByText('ready').waitFor();
+    await page.locator('li', { hasText: /A live thread.*ready/ }).waitFor();
     expect(await page.evaluate('window.isTheSamePage')).toBe(true);
   });
 

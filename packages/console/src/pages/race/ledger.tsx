@@ -80,11 +80,16 @@ export function Ledger({
   );
 }
 
-/** At the tip, all that leave it upwards too; below, where the number is another than above. Above, marks say it. */
+/** Every so many rows, the number of threads that there is no room for is said again. */
+const SAID_ROWS = 10;
+
+/** At the tip, all that leave it upwards too; below, where they begin and now and then. Above, marks say it. */
 function foldedAt({ folded, tip }: Layout, row: number): number {
   if (row < tip) return 0;
-  if (row === tip) return Math.max(folded[row] ?? 0, folded[row - 1] ?? 0);
-  return folded[row] === folded[row - 1] ? 0 : (folded[row] ?? 0);
+  const here = folded[row] ?? 0;
+  const above = folded[row - 1] ?? 0;
+  if (row === tip) return Math.max(here, above);
+  return above === 0 || (row - tip) % SAID_ROWS === 0 ? here : 0;
 }
 
 /** The source that the head was before this row's revision. */
