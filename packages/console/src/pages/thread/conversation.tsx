@@ -32,8 +32,12 @@ const READ_AHEAD = 12;
 
 export function Conversation({ read }: { read: Read }) {
   const entries = useEntries(read);
-  if (read.error) return <Failure error={read.error} retry={read.retry} />;
-  if (!read.isReady) return <Skeleton lines={8} height={56} />;
+  if (read.error || !read.isReady)
+    return (
+      <div className="min-h-0 flex-1 overflow-hidden">
+        {read.error ? <Failure error={read.error} retry={read.retry} /> : <Skeleton lines={8} height={56} />}
+      </div>
+    );
   if (entries.length === 0)
     return (
       <div className="flex-1">

@@ -5,6 +5,7 @@ import { memo } from 'react';
 import type { ReactNode } from 'react';
 import { Plain } from '../../code/plain.tsx';
 import { CopyButton } from '../../ui/values.tsx';
+import { Coloured } from './output.tsx';
 import { blocksOf, safeHref, segmentsOf, unescaped } from './safe-text.ts';
 
 /** Deeper ones are shown as they were written. */
@@ -99,7 +100,8 @@ function Code({ token: { text, lang } }: { token: Tokens.Code }) {
         aria-label={name ? `Code, ${name}` : 'Code'}
         className="max-h-[480px] overflow-auto px-2 pb-2 font-mono text-mono"
       >
-        <Plain text={text} />
+        {/* Agents quote what commands wrote. */}
+        <Coloured text={text} />
       </pre>
     </div>
   );
