@@ -2,7 +2,7 @@
 import type { Client, Thread } from '@headrace/client';
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, expect } from 'vitest';
-import { browserTest, useBrowser } from './browser.ts';
+import { browserTest, useBrowser } from './rig.ts';
 import type { VisitOptions } from './browser.ts';
 import {
   completedThread,
@@ -122,7 +122,9 @@ browserTest('an approval is the first thing seen, and is given in place', async 
 browserTest('a run at work shows its tools, takes messages behind it, and is stopped', async () => {
   const thread = await runningThread(ground.client, app);
   const { page } = await show(thread);
-  await conversation(page).getByText('measuring', { exact: true }).waitFor();
+  await conversation(page)
+    .getByRole('button', { name: /echo measuring/ })
+    .waitFor();
   await messageField(page).fill('Next');
   await page.getByText(/^Queues behind 1 run/).waitFor();
   await page.getByRole('button', { name: 'Stop' }).click();
@@ -136,14 +138,14 @@ browserTest(
     const { client } = ground;
     const thread = await newThread(client, 'Long');
     const send = (content: string) => client.messages.send(app.id, thread.id, { content });
-    for (let i = 1; i <= 60; i++) await send(`Message ${i}. ${'And some more words. '.repeat((i * 7) % 23)}`);
+    for (let i = 1; i <= 30; i++) await send(`Message ${i}. ${'And some more words. '.repeat((i * 7) % 23)}`);
     await untilThread(client, app, thread.id, ({ status }) => status === 'ready');
     const { page } = await show(thread);
     await expect.poll(() => fromEnd(page)).toBeLessThanOrEqual(1);
     await conversation(page).hover();
     let worst = 0;
     for (let i = 0; i < 300 && !(await isAtStart(page)); i++)
-      worst = Math.max(worst, await jumpOf(page, 300));
+      worst = Math.max(worst, await jumpOf(page, 400));
     expect(worst).toBeLessThanOrEqual(2);
     await conversation(page)
       .getByText(/^Message 1\./)
@@ -156,6 +158,7 @@ browserTest(
     await conversation(page).getByText('And one more').waitFor();
     await expect.poll(() => fromEnd(page)).toBeLessThanOrEqual(1);
   },
+  90_000,
 );
 
 const FEED = `const feed = document.querySelector('[role=feed]');`;
