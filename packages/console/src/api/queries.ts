@@ -2,7 +2,7 @@
  * What pages read, and which events change it: one place for keys, so that two pages that show the same thing share
  * it. `meta.follows` is what the live store refetches by.
  */
-import type { EventPage, ListCall, Page, PageOptions } from '@headrace/client';
+import type { EventPage, ListCall, Page, PageOptions, Thread } from '@headrace/client';
 import { infiniteQueryOptions, queryOptions } from '@tanstack/react-query';
 import type { QueryKey } from '@tanstack/react-query';
 import type { Follows } from '../live/index.ts';
@@ -105,11 +105,12 @@ export const appSettingsQuery = (appId: string) =>
     client.settings.get(appId, options),
   );
 
+/** Newest first. Its records have no id of their own: they are told apart by `revision`. */
 export const headHistoryQuery = (appId: string) =>
   many(
     ['app', appId, 'heads'],
     { types: ['platform.head.'], appId },
-    (options) => client.head.history(appId, options),
+    (options) => client.head.history(appId, { ...options, order: 'desc' }),
     200,
   );
 
@@ -157,7 +158,7 @@ export const patchesQuery = (appId: string, baseId: string, sourceId: string, pa
   staleTime: Number.POSITIVE_INFINITY,
 });
 
-export const threadsQuery = (appId: string, filter: { query?: string } = {}) =>
+export const threadsQuery = (appId: string, filter: { query?: string; status?: Thread['status'] } = {}) =>
   many(['app', appId, 'threads', filter], { types: THREADS, appId }, (options) =>
     client.threads.list(appId, { ...options, ...filter }),
   );
@@ -171,6 +172,29 @@ export const appliesQuery = (appId: string, filter: { threadId?: string } = {}) 
   many(['app', appId, 'applies', filter], { types: APPLIES, appId }, (options) =>
     client.applies.list(appId, { ...options, ...filter }),
   );
+
+/** What an apply would do with the present head: another one is previewed as soon as it moves. */
+export const applyPreviewQuery = (appId: string, threadId: string, sourceId: string) =>
+  one(['app', appId, 'preview of', threadId, sourceId], { types: ['platform.head.'], appId }, (options) =>
+    client.applies.preview(appId, threadId, { expectedSourceId: sourceId }, options),
+  );
+
+/** One conflict of a preview: both sources are named, so it never changes. */
+export const conflictFileQuery = (
+  appId: string,
+  threadId: string,
+  of: { sourceId: string; headSourceId: string; path: string },
+) => ({
+  ...one(['app', appId, 'conflict', threadId, of], null, (options) =>
+    client.applies.previewFile(
+      appId,
+      threadId,
+      { expectedSourceId: of.sourceId, expectedHeadSourceId: of.headSourceId, path: of.path },
+      options,
+    ),
+  ),
+  staleTime: Number.POSITIVE_INFINITY,
+});
 
 export const buildQuery = (appId: string, buildId: string) =>
   one(['app', appId, 'build', buildId], { types: BUILDS, appId, ids: [buildId] }, (options) =>

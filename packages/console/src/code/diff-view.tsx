@@ -58,6 +58,7 @@ interface Props {
   onNeed?: (files: DiffFile[]) => void;
   /** Why a patch could not be read, by path. */
   problems?: ReadonlyMap<string, string>;
+  onRetry?: (file: DiffFile) => void;
   onCurrent?: (path: string) => void;
   handle?: Ref<DiffHandle>;
   className?: string;
@@ -136,7 +137,12 @@ export function DiffView(props: Props): ReactNode {
 
   const missing = items.flatMap(({ index }) => {
     const file = files[index];
-    return file !== undefined && bodyOf(file) === 'missing' && !isFolded(file.path) ? [file] : [];
+    return file !== undefined &&
+      bodyOf(file) === 'missing' &&
+      !isFolded(file.path) &&
+      !props.problems?.has(file.path)
+      ? [file]
+      : [];
   });
   useEffect(() => {
     if (missing.length > 0) onNeed?.(missing);
@@ -246,7 +252,7 @@ export function DiffView(props: Props): ReactNode {
                 onFold={onFold}
                 onViewed={props.onViewed && setViewed}
                 onHeight={onHeight}
-                onRetry={(file) => onNeed?.([file])}
+                onRetry={props.onRetry}
               />
             </div>
           );
