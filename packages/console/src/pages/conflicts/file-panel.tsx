@@ -29,6 +29,7 @@ export interface PanelProps {
   conflicts: readonly Conflict[];
   entries: Entries;
   change: (next: Entries) => void;
+  amend: (next: Entries) => void;
 }
 
 export function FilePanel({ conflict, ...props }: PanelProps & { conflict: Conflict }) {
@@ -38,7 +39,7 @@ export function FilePanel({ conflict, ...props }: PanelProps & { conflict: Confl
   const entry = props.entries.get(path)!;
   return (
     <article aria-label={path} className="min-w-0 pb-6">
-      <header className="flex flex-col gap-1 px-3 pt-3 pb-2">
+      <header className="flex flex-col gap-1 px-4 pt-3 pb-2">
         <div className="flex flex-wrap items-baseline gap-x-3">
           <h2 className="long font-mono text-15 font-bold">
             <Plain text={path} />
@@ -67,8 +68,9 @@ interface DecideProps extends PanelProps {
 
 function Decide({ conflict, entry, file, ...props }: DecideProps) {
   const { path } = conflict;
-  const { conflicts, entries, change } = props;
+  const { conflicts, entries, change, amend } = props;
   const [isEditing, setEditing] = useState<string | null>(null);
+  const [shown, setShown] = useState(0);
   const can = (choice: Parameters<typeof canTake>[0]) => canTake(choice, conflict, file);
   const put = (own: Own) => change(write(entries, path, own));
   const take = (side: Side) => {
@@ -113,6 +115,7 @@ function Decide({ conflict, entry, file, ...props }: DecideProps) {
       <Sides
         file={file}
         conflict={conflict}
+        place={shown}
         taken={entry.choice === 'head' || entry.choice === 'draft' ? entry.choice : null}
       />
       {isEditing === path && entry.own ? (
@@ -122,13 +125,20 @@ function Decide({ conflict, entry, file, ...props }: DecideProps) {
             file={file}
             content={entry.own.content}
             onChange={(content) =>
-              put({ content, regions: [], left: markersIn(content, file), from: 'the editor' })
+              amend(
+                write(entries, path, {
+                  content,
+                  regions: [],
+                  left: markersIn(content, file),
+                  from: 'the editor',
+                }),
+              )
             }
             onClose={() => setEditing(null)}
           />
         </Suspense>
       ) : (
-        <Result entry={entry} file={file} onPlace={place} onEdit={edit} />
+        <Result entry={entry} file={file} onPlace={place} onShow={setShown} onEdit={edit} />
       )}
     </>
   );
@@ -149,11 +159,13 @@ function Result({
   entry,
   file,
   onPlace,
+  onShow,
   onEdit,
 }: {
   entry: Entry;
   file: ConflictFile;
   onPlace: (index: number, side: Take) => void;
+  onShow: (index: number) => void;
   onEdit: () => void;
 }) {
   const { choice, own } = entry;
@@ -164,7 +176,7 @@ function Result({
   const left = isOwn ? (own?.left ?? 0) : merged.regions.length;
   return (
     <section aria-label="Result" className="mt-4">
-      <div className="flex min-h-9 flex-wrap items-center gap-2 px-3">
+      <div className="flex min-h-9 flex-wrap items-center gap-2 px-4">
         <h3 className="font-bold">{isOwn ? 'Result: your own text' : 'Merged by git'}</h3>
         <span className="mr-auto text-12 text-ink-3">
           {left > 0
@@ -175,7 +187,7 @@ function Result({
         </span>
         {isOwn && <Button onPress={onEdit}>Edit it</Button>}
       </div>
-      <MergedView merged={merged} onTake={onPlace} />
+      <MergedView merged={merged} onTake={onPlace} {...(!isOwn && { onShow })} />
     </section>
   );
 }
