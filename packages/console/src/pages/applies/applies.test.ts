@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { adviceOf } from './advice.ts';
+import { countsOf } from './counts.ts';
 import { aheadOf, stageOf } from './queue.ts';
-import { countsOf } from './three-way.tsx';
 
 const queued = (sequence: number, repairs: unknown[] = []) => ({
   status: 'queued' as const,

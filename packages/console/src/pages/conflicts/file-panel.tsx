@@ -37,6 +37,11 @@ export function FilePanel({ conflict, ...props }: PanelProps & { conflict: Confl
   const { path } = conflict;
   const file = useQuery(conflictFileQuery(appId, threadId, { sourceId, headSourceId, path }));
   const entry = props.entries.get(path)!;
+  const take = (side: Side) => props.change(takeSide(props.entries, props.conflicts, path, side));
+  useKeys([
+    { keys: '1', does: 'Take the head’s', run: () => take('head') },
+    { keys: '2', does: 'Take the draft’s', run: () => take('draft') },
+  ]);
   return (
     <article aria-label={path} className="min-w-0 pb-6">
       <header className="flex flex-col gap-1 px-4 pt-3 pb-2">
@@ -54,7 +59,7 @@ export function FilePanel({ conflict, ...props }: PanelProps & { conflict: Confl
         )}
       </header>
       <Shown query={file} skeleton={<Skeleton lines={10} height={20} />}>
-        {(read) => <Decide {...props} conflict={conflict} entry={entry} file={read} />}
+        {(read) => <Decide {...props} conflict={conflict} entry={entry} file={read} take={take} />}
       </Shown>
     </article>
   );
@@ -64,33 +69,29 @@ interface DecideProps extends PanelProps {
   conflict: Conflict;
   entry: Entry;
   file: ConflictFile;
+  take: (side: Side) => void;
 }
 
-function Decide({ conflict, entry, file, ...props }: DecideProps) {
+function Decide({ conflict, entry, file, take, ...props }: DecideProps) {
   const { path } = conflict;
-  const { conflicts, entries, change, amend } = props;
-  const [isEditing, setEditing] = useState<string | null>(null);
+  const { entries, change, amend } = props;
+  const [isEdited, setEditing] = useState(false);
+  const isEditing = isEdited && entry.choice === 'text';
   const [shown, setShown] = useState(0);
   const can = (choice: Parameters<typeof canTake>[0]) => canTake(choice, conflict, file);
   const put = (own: Own) => change(write(entries, path, own));
-  const take = (side: Side) => {
-    setEditing(null);
-    change(takeSide(entries, conflicts, path, side));
-  };
   const both = () => {
     const content = file.merged && withBoth(file.merged);
     if (content == null) return;
-    setEditing(null);
+    setEditing(false);
     put({ content, regions: [], left: 0, from: 'both sides' });
   };
   const edit = () => {
     // What is in the editor is what is kept, from the start.
     if (entry.choice !== 'text') put(entry.own ?? startOf(entry, file));
-    setEditing(path);
+    setEditing(true);
   };
   useKeys([
-    { keys: '1', does: 'Take the head’s', run: () => take('head') },
-    { keys: '2', does: 'Take the draft’s', run: () => take('draft') },
     { keys: '3', does: 'Take both', run: () => can('both') && both() },
     { keys: 'e', does: 'Edit the result', run: () => can('text') && edit() },
   ]);
@@ -108,7 +109,7 @@ function Decide({ conflict, entry, file, ...props }: DecideProps) {
         onTake={take}
         onBoth={both}
         onEdit={edit}
-        isEditing={isEditing === path}
+        isEditing={isEditing}
       />
       {conflict.kind === 'path' && <Names conflict={conflict} {...props} />}
       {conflict.kind === 'rename' && <Moved conflict={conflict} {...props} />}
@@ -118,7 +119,7 @@ function Decide({ conflict, entry, file, ...props }: DecideProps) {
         place={shown}
         taken={entry.choice === 'head' || entry.choice === 'draft' ? entry.choice : null}
       />
-      {isEditing === path && entry.own ? (
+      {isEditing && entry.own ? (
         <Suspense fallback={<Skeleton lines={10} height={20} />}>
           <Editor
             key={path}
@@ -134,7 +135,7 @@ function Decide({ conflict, entry, file, ...props }: DecideProps) {
                 }),
               )
             }
-            onClose={() => setEditing(null)}
+            onClose={() => setEditing(false)}
           />
         </Suspense>
       ) : (

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { ApiError } from '@headrace/client';
+import { HeadraceError } from '@headrace/client';
 import type { Apply, ApplyPreview, CreateApplyInput, CreateEditInput, DiffFile } from '@headrace/client';
 import { expect, test } from 'vitest';
 import { carried, takeSide, write } from './decisions.ts';
@@ -107,15 +107,12 @@ test('a conflict that an edit opens is shown before anything is applied', async 
   expect(to.applies).toEqual([]);
 });
 
-const refused = (code: string) =>
-  new ApiError({ code, message: code, status: 409, requestId: null } as ConstructorParameters<
-    typeof ApiError
-  >[0]);
+const refused = (code: 'stale_head' | 'stale_source') => new HeadraceError(409, code, code);
 
 test.each([
   ['stale_head', 'head'],
   ['stale_source', 'draft'],
-])('%s: nothing is applied, and the %s is named', async (code, what) => {
+] as const)('%s: nothing is applied, and the %s is named', async (code, what) => {
   const to = service(preview([]), { apply: () => Promise.reject(refused(code)) });
   const state = stateOf(takeSide(takeSide(carried(LIST, new Map()), LIST, 'a', 'head'), LIST, 'b', 'draft'));
   expect(await sendDecisions(state, noFile, to)).toEqual({ end: 'stale', what });
