@@ -94,6 +94,10 @@ export const appSettingsQuery = (appId: string) =>
     client.settings.get(appId, options),
   );
 
+/** What holds where an app's own settings say nothing. No event says that it changed. */
+export const organizationSettingsQuery = () =>
+  one(['settings'], null, (options) => client.settings.getOrganization(options));
+
 export const headHistoryQuery = (appId: string) =>
   many(
     ['app', appId, 'heads'],

@@ -24,7 +24,7 @@ function serviceOf(log: string, size: number) {
 
 const noPause = () => new Promise<void>((resolve) => void setImmediate(resolve));
 const fault = (status: number) =>
-  new HeadraceError(status, status === 404 ? 'build_not_found' : 'internal_error', 'It failed.');
+  new HeadraceError(status, status === 404 ? 'build_not_found' : 'internal', 'It failed.');
 
 describe('reading a log', () => {
   test('puts parts together by their offsets in bytes, whatever the characters', async () => {

@@ -15,7 +15,7 @@ export function useLog(appId: string, buildId: string): { state: LogState; again
   const isPaused = useRef(!isVisible);
   useEffect(() => {
     isPaused.current = !isVisible;
-    for (const wake of [...sleepers]) wake();
+    for (const wake of sleepers) wake();
   }, [isVisible]);
   useEffect(() => {
     const ended = new AbortController();

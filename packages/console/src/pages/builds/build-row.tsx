@@ -1,0 +1,43 @@
+/** One build as a row that opens it. */
+import type { Build } from '@headrace/client';
+import { Link } from '@tanstack/react-router';
+import { Plain } from '../../code/index.ts';
+import { Status } from '../../ui/status.tsx';
+import { Id, Time, Took, bytes } from '../../ui/values.tsx';
+
+/** `thread`: its title, where rows are of several threads. */
+export function BuildRow({ build, thread }: { build: Build; thread?: string }) {
+  const { id: buildId, projectId: appId, status, error, command, artifactByteSize } = build;
+  return (
+    <Link
+      data-row
+      to="/apps/$appId/builds/$buildId"
+      params={{ appId, buildId }}
+      className="row flex-wrap gap-y-0 px-4"
+    >
+      <span className="w-24 shrink-0">
+        <Status status={status} {...(error?.code === 'cancelled' && { word: 'cancelled' })} />
+      </span>
+      <span className="min-w-0 flex-[1_1_200px]">
+        <span className="block truncate font-mono text-mono">
+          <Plain text={command.replace(/\s+/g, ' ')} />
+        </span>
+        <span className="flex min-w-0 items-center gap-2 text-12 text-ink-3">
+          {thread !== undefined && <span className="truncate">{thread}</span>}
+          <Id value={build.sourceId} copy={false} />
+        </span>
+      </span>
+      <span className="flex shrink-0 items-center gap-4 text-ink-2">
+        <span className="w-20 text-right">
+          <Took from={build.startedAt} to={build.finishedAt} />
+        </span>
+        <span className="w-16 text-right tabular-nums">
+          {artifactByteSize === null ? '' : bytes(artifactByteSize)}
+        </span>
+        <span className="w-24 text-right text-ink-3">
+          <Time at={build.createdAt} />
+        </span>
+      </span>
+    </Link>
+  );
+}
