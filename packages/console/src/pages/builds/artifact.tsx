@@ -77,8 +77,7 @@ function CompareSelect({ build }: { build: Build }) {
       : []),
     ...others.map(({ id, command, createdAt }) => ({
       id,
-      text: `…${id.slice(-6)} ${command}`.slice(0, 48),
-      note: relative(createdAt, now),
+      text: `…${id.slice(-6)}, ${relative(createdAt, now)}: ${command}`.slice(0, 48),
     })),
   ];
   return (

@@ -176,12 +176,14 @@ function SourceSelect(props: {
   const choices = [
     { id: LATEST, text: 'The thread’s latest' },
     ...(props.known && !listed.some(({ id }) => id === props.known)
-      ? [{ id: props.known, text: shortId(props.known), note: 'of this build' }]
+      ? [{ id: props.known, text: `${shortId(props.known)}, of this build` }]
       : []),
     ...listed.map(({ id, message, origin, createdAt }) => ({
       id,
-      text: `${shortId(id)} ${message ?? origin}`.slice(0, 60),
-      note: id === props.known ? 'of this build' : relative(createdAt, now),
+      text: `${shortId(id)}, ${id === props.known ? 'of this build' : relative(createdAt, now)}: ${message ?? origin}`.slice(
+        0,
+        60,
+      ),
     })),
   ];
   return (

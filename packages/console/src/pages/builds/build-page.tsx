@@ -2,7 +2,7 @@ import type { Build } from '@headrace/client';
 import { useQuery } from '@tanstack/react-query';
 import { getRouteApi, Link } from '@tanstack/react-router';
 import { buildQuery } from '../../api/queries.ts';
-import { Plain } from '../../code/index.ts';
+import { Plain, plainOutput } from '../../code/index.ts';
 import { Fact, Facts, Page } from '../../ui/page.tsx';
 import { Shown } from '../../ui/states.tsx';
 import { Status } from '../../ui/status.tsx';
@@ -25,7 +25,7 @@ export function BuildPage() {
       heading={
         <span className="flex flex-wrap items-center gap-3">
           Build <Id value={buildId} />
-          {build.data && <Status status={build.data.status} />}
+          <span className="text-13 font-normal">{build.data && <Status status={build.data.status} />}</span>
         </span>
       }
       actions={build.data && <BuildActions build={build.data} />}
@@ -64,7 +64,7 @@ function About({ build }: { build: Build }) {
       {error && (
         <div role="alert" className="mx-4 mb-2 border-l-2 border-fail pl-3">
           <p className="long font-bold">
-            <Plain text={error.message} />
+            <Plain text={plainOutput(error.message)} />
             {build.exitCode !== null &&
             build.exitCode !== 0 &&
             !error.message.includes(String(build.exitCode))

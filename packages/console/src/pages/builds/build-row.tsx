@@ -27,14 +27,14 @@ export function BuildRow({ build, thread }: { build: Build; thread?: string }) {
           <Id value={build.sourceId} copy={false} />
         </span>
       </span>
-      <span className="flex shrink-0 items-center gap-4 text-ink-2">
-        <span className="w-20 text-right">
+      <span className="flex basis-full items-center gap-4 pl-27 text-ink-2 sm:basis-auto sm:pl-0">
+        <span className="sm:w-20 sm:text-right">
           <Took from={build.startedAt} to={build.finishedAt} />
         </span>
-        <span className="w-16 text-right tabular-nums">
+        <span className="tabular-nums sm:w-16 sm:text-right">
           {artifactByteSize === null ? '' : bytes(artifactByteSize)}
         </span>
-        <span className="w-24 text-right text-ink-3">
+        <span className="text-ink-3 sm:w-24 sm:text-right">
           <Time at={build.createdAt} />
         </span>
       </span>

@@ -9,7 +9,7 @@ import { Button, IconButton, Toggle } from '../../ui/button.tsx';
 import { Switch } from '../../ui/fields.tsx';
 import { useKeys } from '../../ui/keys.ts';
 import { Empty, Failure, Skeleton } from '../../ui/states.tsx';
-import { bytes, count } from '../../ui/values.tsx';
+import { bytes, count, plural } from '../../ui/values.tsx';
 import { isActive } from './build-actions.tsx';
 import { LineSearch, nextFound } from './find.ts';
 import { LogLines } from './log-lines.tsx';
@@ -42,7 +42,7 @@ export function LogPanel({ build }: { build: Build }) {
   useKeys([
     { keys: '/', does: 'Search in the log', run: () => field.current?.select() },
     { keys: 'n', does: 'Next hit in the log', run: () => go(false) },
-    { keys: 'N', does: 'Last hit in the log', run: () => go(true) },
+    { keys: 'N', does: 'Previous hit in the log', run: () => go(true) },
     { keys: 'f', does: 'Follow the log', run: () => setFollowed((on) => !on) },
   ]);
   const onKey = (event: KeyboardEvent) => {
@@ -76,9 +76,9 @@ export function LogPanel({ build }: { build: Build }) {
                 ? 'nowhere'
                 : at >= 0
                   ? `line ${count(at + 1)} of ${count(found.length)}`
-                  : `${count(found.length)} lines`}
+                  : `in ${plural(found.length, 'line')}`}
             </span>
-            <IconButton label="Last hit (Shift Enter)" onPress={() => go(true)}>
+            <IconButton label="Previous hit (Shift Enter)" onPress={() => go(true)}>
               <ChevronUp size={14} />
             </IconButton>
             <IconButton label="Next hit (Enter)" onPress={() => go(false)}>
@@ -142,7 +142,7 @@ export function LogPanel({ build }: { build: Build }) {
       )}
       <p className="px-4 py-1 text-12 text-ink-3" role="status">
         {isEnded ? 'The end.' : isEmpty ? '' : 'More follows while the build runs.'}{' '}
-        {!isEmpty && `${count(log.lines.length)} lines, ${bytes(byteSize)}.`}
+        {!isEmpty && `${plural(log.lines.length, 'line')}, ${bytes(byteSize)}.`}
         {isTruncated && ' The service keeps the first 2 MiB of what a command prints.'}
       </p>
     </div>

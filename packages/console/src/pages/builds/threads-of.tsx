@@ -35,11 +35,7 @@ export function ThreadSelect(props: {
     <div className="flex flex-wrap items-end gap-2">
       <Select
         label="Thread"
-        choices={open.map(({ id, title, status }) => ({
-          id,
-          text: title ?? 'Untitled thread',
-          note: status,
-        }))}
+        choices={open.map(({ id, title }) => ({ id, text: title ?? 'Untitled thread' }))}
         value={props.value}
         onChange={props.onChange}
       />

@@ -39,7 +39,7 @@ export function PreviewPage() {
       heading={
         <span className="flex flex-wrap items-center gap-3">
           Preview <Id value={previewId} />
-          {data && <Status status={data.status} />}
+          <span className="text-13 font-normal">{data && <Status status={data.status} />}</span>
         </span>
       }
       actions={data && may && isOpen(data) && <StopButton preview={data} />}

@@ -1,7 +1,7 @@
 /** A preview as it is now: its frame, its start, or why there is none. */
 import type { Preview } from '@headrace/client';
 import type { ReactNode } from 'react';
-import { Plain } from '../../code/index.ts';
+import { Plain, plainOutput } from '../../code/index.ts';
 import { Empty } from '../../ui/states.tsx';
 import { Took } from '../../ui/values.tsx';
 import { PreviewFrame } from './preview-frame.tsx';
@@ -49,7 +49,7 @@ export function PreviewState({
     return (
       <div role="alert" className="mx-4 my-4 flex flex-col items-start gap-2 border-l-2 border-fail pl-3">
         <p className="long text-15 font-bold">
-          <Plain text={error?.message ?? 'The preview failed.'} />
+          <Plain text={plainOutput(error?.message ?? 'The preview failed.')} />
         </p>
         {error && <p className="max-w-[64ch] text-ink-2">{REMEDIES[error.code] ?? error.code}</p>}
         {children}

@@ -5,7 +5,7 @@ import { useState } from 'react';
 import { allPreviewsQuery, itemsOf } from '../../api/queries.ts';
 import { useMay } from '../../api/session.ts';
 import { useOffReason } from '../../api/write.ts';
-import { Plain } from '../../code/index.ts';
+import { Plain, plainOutput } from '../../code/index.ts';
 import { Button } from '../../ui/button.tsx';
 import { useKeys } from '../../ui/keys.ts';
 import { Page } from '../../ui/page.tsx';
@@ -100,16 +100,20 @@ function Row({ preview, thread }: { preview: Preview; thread: string }) {
       <span className="min-w-0 flex-[1_1_200px]">
         <span className="block truncate">{thread}</span>
         <span className="block truncate text-12 text-ink-3">
-          {error ? <Plain text={error.message} /> : <Plain text={command.replace(/\s+/g, ' ')} />}
+          {error ? (
+            <Plain text={plainOutput(error.message)} />
+          ) : (
+            <Plain text={command.replace(/\s+/g, ' ')} />
+          )}
         </span>
       </span>
-      <span className="flex shrink-0 items-center gap-4 text-ink-3">
+      <span className="flex basis-full items-center gap-4 pl-27 text-ink-3 sm:basis-auto sm:pl-0">
         {isOpen(preview) && expiresAt && (
           <span>
             ends <Time at={expiresAt} />
           </span>
         )}
-        <span className="w-24 text-right">
+        <span className="sm:w-24 sm:text-right">
           <Time at={createdAt} />
         </span>
       </span>
