@@ -13,7 +13,7 @@ import { Field, Select } from '../../ui/fields.tsx';
 import { Dialog } from '../../ui/overlays.tsx';
 import { Skeleton } from '../../ui/states.tsx';
 import { relative, useNow } from '../../ui/values.tsx';
-import { keep, readKept } from './kept.ts';
+import { keep, keptName, readKept, settleKept } from './kept.ts';
 import { ThreadSelect } from './threads-of.tsx';
 
 export interface BuildDialogProps {
@@ -41,13 +41,12 @@ const LATEST = 'latest';
 
 function Prefilled(props: BuildDialogProps) {
   const { appId, from } = props;
-  const kept = readKept<Typed>(`build:${appId}`);
+  const kept = readKept<Typed>(keptName('build', appId, from));
   const isNeeded = !from && !kept;
   const last = useInfiniteQuery({ ...allBuildsQuery({ appId }), enabled: isNeeded });
   if (isNeeded && last.isPending) return <Skeleton lines={5} />;
   const model = from ?? itemsOf(last.data)[0];
-  const typed = model ? typedOf(model) : { ...DEFAULTS, ...kept };
-  return <Form {...props} begin={typed} />;
+  return <Form {...props} begin={{ ...DEFAULTS, ...(model && typedOf(model)), ...kept }} />;
 }
 
 const typedOf = ({ command, outputDirectory, timeoutSeconds }: Build): Typed => ({
@@ -67,13 +66,14 @@ function Form({ appId, threadId, from, onClose, begin }: BuildDialogProps & { be
   const change = (part: Partial<Typed>) => {
     const next = { ...typed, ...part };
     setTyped(next);
-    keep(`build:${appId}`, next);
+    keep(keptName('build', appId, from), next);
   };
   const build = useWrite({
     intent: `build in ${appId} ${chosen}`,
     call: (body: CreateBuildInput, options) => client.builds.create(appId, chosen!, body, options),
     onDone: (made) => {
       queries.setQueryData(buildQuery(appId, made.id).queryKey, made);
+      settleKept('build', appId, from);
       onClose();
       void navigate({ to: '/apps/$appId/builds/$buildId', params: { appId, buildId: made.id } });
     },

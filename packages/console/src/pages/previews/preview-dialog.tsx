@@ -11,7 +11,7 @@ import { Button } from '../../ui/button.tsx';
 import { Field } from '../../ui/fields.tsx';
 import { Dialog } from '../../ui/overlays.tsx';
 import { Skeleton } from '../../ui/states.tsx';
-import { keep, readKept } from '../builds/kept.ts';
+import { keep, keptName, readKept, settleKept } from '../builds/kept.ts';
 import { ThreadSelect } from '../builds/threads-of.tsx';
 
 export interface PreviewDialogProps {
@@ -40,15 +40,21 @@ interface Typed {
 
 function Prefilled(props: PreviewDialogProps) {
   const { appId, from } = props;
-  const kept = readKept<Typed>(`preview:${appId}`);
+  const kept = readKept<Typed>(keptName('preview', appId, from));
   const isNeeded = !from && !kept;
   const last = useInfiniteQuery({ ...allPreviewsQuery({ appId }), enabled: isNeeded });
   if (isNeeded && last.isPending) return <Skeleton lines={4} />;
   const model = from ?? itemsOf(last.data)[0];
-  const begin = model
-    ? { command: model.command, port: String(model.port) }
-    : { command: '', port: '3000', ...kept };
-  return <Form {...props} begin={begin} />;
+  return (
+    <Form
+      {...props}
+      begin={{
+        command: model?.command ?? '',
+        port: String(model?.port ?? 3000),
+        ...kept,
+      }}
+    />
+  );
 }
 
 function Form({ appId, threadId, from, onClose, onStarted, begin }: PreviewDialogProps & { begin: Typed }) {
@@ -60,13 +66,14 @@ function Form({ appId, threadId, from, onClose, onStarted, begin }: PreviewDialo
   const change = (part: Partial<Typed>) => {
     const next = { ...typed, ...part };
     setTyped(next);
-    keep(`preview:${appId}`, next);
+    keep(keptName('preview', appId, from), next);
   };
   const start = useWrite({
     intent: `preview in ${appId} ${chosen}`,
     call: (body: CreatePreviewInput, options) => client.previews.create(appId, chosen!, body, options),
     onDone: (made) => {
       queries.setQueryData(previewQuery(appId, made.id).queryKey, made);
+      settleKept('preview', appId, from);
       onClose();
       onStarted(made);
     },
