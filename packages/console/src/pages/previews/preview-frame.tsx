@@ -33,7 +33,7 @@ export function PreviewFrame({ preview, title }: { preview: Preview; title: stri
     setRound(round + 1);
   };
   return (
-    <div className="flex min-w-0 flex-1 flex-col">
+    <div className="@container flex min-w-0 flex-1 flex-col">
       <form
         className="flex flex-wrap items-center gap-2 border-y border-line px-4 py-2"
         onSubmit={(event) => {
@@ -52,7 +52,7 @@ export function PreviewFrame({ preview, title }: { preview: Preview; title: stri
           className="input min-w-32 flex-1 font-mono text-mono"
           spellCheck={false}
         />
-        <div role="group" aria-label="Width" className="hidden items-center gap-1 md:flex">
+        <div role="group" aria-label="Width" className="hidden items-center gap-1 @min-[600px]:flex">
           {WIDTHS.map(({ name, px }) => (
             <Toggle key={name} isSelected={width === px} onChange={() => setWidth(px)}>
               {name}

@@ -1,5 +1,6 @@
 /** A preview as it is now: its frame, its start, or why there is none. */
 import type { Preview } from '@headrace/client';
+import { useState } from 'react';
 import type { ReactNode } from 'react';
 import { Plain, plainOutput } from '../../code/index.ts';
 import { Empty } from '../../ui/states.tsx';
@@ -28,23 +29,7 @@ export function PreviewState({
 }) {
   const { status, error, port, createdAt } = preview;
   if (status === 'ready') return <PreviewFrame key={preview.id} preview={preview} title={title} />;
-  if (status === 'starting')
-    return (
-      <Empty title="The preview is starting">
-        <div role="status" className="flex w-full max-w-80 flex-col gap-2">
-          <span>
-            Its command runs; nothing answers on port {port} yet. <Took from={createdAt} to={null} /> of at
-            most {START_SECONDS} s.
-          </span>
-          <div aria-hidden className="h-1 overflow-hidden rounded bg-sunk">
-            <div
-              className="h-1 origin-left bg-water"
-              style={{ animation: `preview-start ${START_SECONDS}s linear both` }}
-            />
-          </div>
-        </div>
-      </Empty>
-    );
+  if (status === 'starting') return <Starting port={port} createdAt={createdAt} />;
   if (status === 'failed')
     return (
       <div role="alert" className="mx-4 my-4 flex flex-col items-start gap-2 border-l-2 border-fail pl-3">
@@ -59,6 +44,27 @@ export function PreviewState({
     <Empty title={status === 'stopped' ? 'The preview is stopped' : `The preview is ${String(status)}`}>
       <p>Its address answers no more. A new one has another address.</p>
       {children}
+    </Empty>
+  );
+}
+
+function Starting({ port, createdAt }: Pick<Preview, 'port' | 'createdAt'>) {
+  // The bar goes on by itself from here.
+  const [passed] = useState(() => Math.max(0, Date.now() - new Date(createdAt).getTime()));
+  return (
+    <Empty title="The preview is starting">
+      <div role="status" className="flex w-full max-w-80 flex-col gap-2">
+        <span>
+          Its command runs; nothing answers on port {port} yet. <Took from={createdAt} to={null} /> of at most{' '}
+          {START_SECONDS} s.
+        </span>
+        <div aria-hidden className="h-1 overflow-hidden rounded bg-sunk">
+          <div
+            className="h-1 origin-left bg-water"
+            style={{ animation: `preview-start ${START_SECONDS}s linear ${-passed}ms both` }}
+          />
+        </div>
+      </div>
     </Empty>
   );
 }
