@@ -9,6 +9,7 @@ import { Page } from '../../ui/page.tsx';
 import { Empty, Shown } from '../../ui/states.tsx';
 import { Id, Time, bytes, count, plural } from '../../ui/values.tsx';
 import { ORIGINS, sourceName } from '../diff/source-picker.tsx';
+import { ImportButton } from './import-button.tsx';
 
 const route = getRouteApi('/signed-in/apps/$appId/sources');
 
@@ -21,7 +22,7 @@ export function SourcesPage() {
   const pick = (id: string | undefined) =>
     void navigate({ search: { compare: id }, replace: true, resetScroll: false });
   return (
-    <Page title="Sources">
+    <Page title="Sources" actions={app.data && <ImportButton app={app.data} />}>
       {compare !== undefined && (
         <div
           role="status"
