@@ -41,6 +41,7 @@ export function Field({
   return (
     <AriaTextField
       {...props}
+      // False hides what the browser finds: it would go as the field is left, and move the button that is pressed.
       isInvalid={Boolean(fault)}
       // Natively, a field that the service refused would keep its form from being sent again.
       {...(fault && { validationBehavior: 'aria' })}
