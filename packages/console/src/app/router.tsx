@@ -15,7 +15,8 @@ export const router = createRouter({
   // `L=12`, not `L=%2212%22`: only a text that would be read as another one is quoted.
   stringifySearch: stringifySearchWith(JSON.stringify, (text) => {
     const value: unknown = JSON.parse(text);
-    if (typeof value !== 'object' && String(value) === text) throw new Error('It is read as it is written.');
+    const isPlain = typeof value === 'number' || typeof value === 'boolean';
+    if (isPlain && JSON.stringify(value) === text) throw new Error('It is read as it is written.');
     return value;
   }),
 });
