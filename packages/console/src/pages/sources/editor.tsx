@@ -22,9 +22,11 @@ interface Props {
   /** The file that is shown; null for none. */
   path: string | null;
   onOpen: (path: string) => void;
+  /** Whether the source surely has no file of this path. */
+  isNew: (path: string) => boolean;
 }
 
-export function Editor({ appId, source, path, onOpen }: Props) {
+export function Editor({ appId, source, path, onOpen, isNew }: Props) {
   const [edits, setEdits] = useState<Edits>(() => readEdits(source.id));
   useEffect(() => writeEdits(source.id, edits), [source.id, edits]);
   const setEdit = (path: string, text: string | null | undefined) =>
@@ -44,7 +46,15 @@ export function Editor({ appId, source, path, onOpen }: Props) {
         }}
       />
       {path !== null && (
-        <Text key={path} appId={appId} sourceId={source.id} path={path} edits={edits} onEdit={setEdit} />
+        <Text
+          key={path}
+          appId={appId}
+          sourceId={source.id}
+          path={path}
+          isNew={isNew(path)}
+          edits={edits}
+          onEdit={setEdit}
+        />
       )}
     </>
   );
@@ -56,7 +66,7 @@ function Changes({
   edits,
   onSent,
   onOpen,
-}: Omit<Props, 'path'> & { edits: Edits; onSent: () => void }) {
+}: Omit<Props, 'path' | 'isNew'> & { edits: Edits; onSent: () => void }) {
   const navigate = useNavigate();
   const queries = useQueryClient();
   const offReason = useOffReason();
@@ -153,15 +163,20 @@ interface TextProps {
   appId: string;
   sourceId: string;
   path: string;
+  isNew: boolean;
   edits: Edits;
   onEdit: (path: string, text: string | null | undefined) => void;
 }
 
 function Text(props: TextProps) {
-  const { appId, sourceId, path, edits } = props;
+  const { appId, sourceId, path, isNew, edits } = props;
   const edit = edits[path];
   // A new file has no content to read.
-  const file = useQuery({ ...fileQuery(appId, sourceId, path), retry: false });
+  const file = useQuery({ ...fileQuery(appId, sourceId, path), enabled: !isNew });
+  if (isNew && edit === undefined)
+    return (
+      <Empty title="No such file">The source has no file of this path. Add it, or open another one.</Empty>
+    );
   if (edit !== undefined && !file.data) return <Area {...props} before={undefined} />;
   return (
     <Shown query={file} skeleton={<Skeleton lines={10} height={20} />}>

@@ -129,7 +129,13 @@ function Files({ appId, source, isEditing }: { appId: string; source: Source; is
           </Toggle>
         </div>
         {isEditing ? (
-          <Editor appId={appId} source={source} path={shown} onOpen={open} />
+          <Editor
+            appId={appId}
+            source={source}
+            path={shown}
+            onOpen={open}
+            isNew={(path) => list.isComplete && !paths.includes(path)}
+          />
         ) : shown === null ? null : (
           <FilePane key={shown} appId={appId} sourceId={source.id} path={shown} lines={L} />
         )}

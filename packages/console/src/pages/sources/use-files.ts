@@ -10,6 +10,7 @@ interface Files {
   files: SourceFile[];
   error: unknown;
   isLoading: boolean;
+  isComplete: boolean;
   retry: () => void;
   /** Reads the next ones; null while all are there, or on their way. */
   more: (() => void) | null;
@@ -29,6 +30,7 @@ export function useFiles(appId: string, sourceId: string): Files {
     files,
     error: query.data ? null : error,
     isLoading: query.data === undefined && !error,
+    isComplete: query.data !== undefined && !hasNextPage,
     retry: () => void query.refetch(),
     more: hasNextPage && read >= pages ? () => setPages(read + PAGES) : null,
   };
