@@ -219,8 +219,11 @@ export const previewQuery = (appId: string, previewId: string) =>
 const inThread = (appId: string, threadId: string, what: string) => ['app', appId, 'thread', threadId, what];
 
 export const threadQuery = (appId: string, threadId: string) =>
-  one(['app', appId, 'thread', threadId], { types: THREADS, appId, threadId }, (options) =>
-    client.threads.get(appId, threadId, options),
+  // An edit and a command move its latest source, and make a checkpoint.
+  one(
+    ['app', appId, 'thread', threadId],
+    { types: [...THREADS, 'checkpoint.'], appId, threadId },
+    (options) => client.threads.get(appId, threadId, options),
   );
 
 /** Newest first: a conversation opens at its end. */

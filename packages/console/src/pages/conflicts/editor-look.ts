@@ -5,7 +5,7 @@ const HATCH = `repeating-linear-gradient(135deg, transparent 0 6px, color-mix(in
 
 export const LOOK = EditorView.theme({
   '&': { backgroundColor: 'var(--surface)', color: 'var(--ink)', maxHeight: '70vh' },
-  '&.cm-focused': { outline: '2px solid var(--water)', outlineOffset: '-2px' },
+  '&.cm-focused': { outline: 'none' },
   '.cm-scroller': { font: "400 12.5px/20px 'Atkinson Hyperlegible Mono', ui-monospace, monospace" },
   '.cm-content': { caretColor: 'var(--ink)', padding: '4px 0' },
   '.cm-cursor, .cm-dropCursor': { borderLeftColor: 'var(--ink)' },
@@ -24,6 +24,8 @@ export const LOOK = EditorView.theme({
   '.cm-changeGutter': { width: '3px', paddingLeft: '1px' },
   '&.cm-merge-b .cm-changedLineGutter': { background: 'var(--added-mark)' },
   '.cm-deletedLineGutter': { background: 'var(--removed-mark)' },
+  // Its own signs are in no font here.
+  '.cm-collapsedLines:before, .cm-collapsedLines:after': { content: '""', margin: '0' },
   '.cm-collapsedLines': {
     background: 'var(--sunk)',
     color: 'var(--ink-2)',

@@ -7,6 +7,8 @@ import type { Placed, Row } from './layout.ts';
 import { foldX, markX, ROW } from './shape.ts';
 import { lookOf, noteOf, titleOf } from './words.ts';
 
+/** More are not told apart, and have no room. */
+const MOST_SAID = 99;
 const OVER_ROW = 'after:absolute after:inset-0';
 /** The row shows the focus of its link. */
 const FOCUS =
@@ -70,7 +72,7 @@ function Margin({ row, place, placed, folded }: LedgerRowProps) {
           style={{ left: foldX(place.lanes) }}
           title="Threads that there is no room to draw"
         >
-          +{folded}
+          +{Math.min(folded, MOST_SAID)}
         </span>
       )}
     </div>
@@ -82,7 +84,7 @@ function ThreadPart({ appId, row: { strand } }: LedgerRowProps & { row: Row & { 
   const note = noteOf(strand);
   return (
     <>
-      <span className="hidden w-8 shrink-0 sm:inline" aria-hidden />
+      <span className="hidden w-9 shrink-0 sm:inline" aria-hidden />
       <Link
         data-row
         to="/apps/$appId/threads/$threadId"
@@ -129,7 +131,7 @@ function RevisionPart({ appId, row, before }: LedgerRowProps & { row: Row & { ki
         to="/apps/$appId/sources/$sourceId"
         params={source}
         aria-label={`Revision ${head.revision}, its files`}
-        className={`relative z-10 w-6 shrink-0 sm:w-8 text-right tabular-nums hover:underline ${isTip ? 'font-bold text-water' : 'text-ink-2'}`}
+        className={`relative z-10 w-6 shrink-0 text-right sm:w-9 tabular-nums hover:underline ${isTip ? 'font-bold text-water' : 'text-ink-2'}`}
       >
         {head.revision}
       </Link>

@@ -1,13 +1,13 @@
 /** The race as a table: the same rows, with all that the drawing says in words. */
 import { Link } from '@tanstack/react-router';
-import { useWindowVirtualizer } from '@tanstack/react-virtual';
-import { useEffect, useLayoutEffect, useMemo, useRef, useState } from 'react';
+import { useMemo } from 'react';
 import { Status } from '../../ui/status.tsx';
 import { Time } from '../../ui/values.tsx';
 import { rowsOf } from './layout.ts';
 import type { Row } from './layout.ts';
 import { ROW } from './shape.ts';
 import type { Race } from './use-race.ts';
+import { useRows } from './use-rows.ts';
 import { lookOf, noteOf, summaryOf, titleOf } from './words.ts';
 
 const COLUMNS = ['Revision', 'Thread', 'Status', 'Based on', 'When', 'Open'];
@@ -24,21 +24,7 @@ export function RaceTable({
   selected: string | null;
 }) {
   const rows = useMemo(() => rowsOf(heads, strands, isFiltered), [heads, strands, isFiltered]);
-  const box = useRef<HTMLDivElement>(null);
-  const [margin, setMargin] = useState(0);
-  useLayoutEffect(() => setMargin(box.current?.offsetTop ?? 0), []);
-  const virtual = useWindowVirtualizer({
-    count: rows.length,
-    estimateSize: () => ROW,
-    overscan: 12,
-    scrollMargin: margin,
-  });
-  const items = virtual.getVirtualItems();
-  const from = items[0]?.index ?? 0;
-  const to = items.at(-1)?.index ?? 0;
-  useEffect(() => {
-    if (rows.length) readFor(rows.slice(from, to + 1), to >= rows.length - 1);
-  }, [rows, from, to, readFor]);
+  const { box, from, to } = useRows(rows, readFor);
   return (
     <div ref={box} className="overflow-x-auto border-t border-line">
       <table className="table" aria-rowcount={rows.length + 1}>
@@ -113,13 +99,14 @@ function TableRow({
         )}
         {row.kind === 'revision' && row.isTip && <span className="ml-2 text-ink-3">head</span>}
       </td>
-      <td className="min-w-48">
+      <td className="max-w-96 min-w-48">
         {strand ? (
           <Link
             data-row
             to="/apps/$appId/threads/$threadId"
             params={{ appId, threadId: strand.threadId }}
-            className="link long"
+            className="link block truncate"
+            title={titleOf(strand)}
           >
             {titleOf(strand)}
           </Link>
@@ -130,8 +117,10 @@ function TableRow({
         )}
       </td>
       <td className="whitespace-nowrap">
-        {strand && <Status {...lookOf(strand.status)} />}
-        {note && <span className="ml-2 text-12 text-ink-3">{note}</span>}
+        <span className="flex items-center gap-2">
+          {strand && <Status {...lookOf(strand.status)} />}
+          {note && <span className="text-12 text-ink-3">{note}</span>}
+        </span>
       </td>
       <td className="text-ink-2 tabular-nums whitespace-nowrap">
         {strand && (strand.base === null ? 'older' : `revision ${strand.base}`)}

@@ -64,6 +64,8 @@ export function useRace(appId: string, { status, query }: RaceFilter) {
     heads: history,
     strands,
     counts,
+    /** Applies in the queue, whatever the filter. */
+    queued: read.filter((apply) => apply.status === 'queued').length,
     hasMoreThreads: latest.hasNextPage,
     hasMoreHeads: heads.hasNextPage,
     isLoading: lists.some(({ data, error }) => !data && !error),

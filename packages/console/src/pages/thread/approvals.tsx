@@ -53,8 +53,9 @@ function Waiting({ approval }: { approval: Approval }) {
     <div className="flex flex-col gap-2 px-4 py-3">
       <div className="flex flex-wrap items-center gap-x-3">
         <Status status="waiting" word="Waits for you" />
-        <span className="text-ink-2">
-          May the agent do this? Without an answer it is denied <Time at={approval.expiresAt} />.
+        <span className="text-ink-2">May the agent do this?</span>
+        <span className="text-12 text-ink-2 sm:ml-auto">
+          denied <Time at={approval.expiresAt} /> without an answer
         </span>
       </div>
       <Asked approval={approval} />

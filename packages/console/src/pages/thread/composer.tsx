@@ -135,7 +135,11 @@ export function Composer({ runs }: { runs: Run[] }) {
           ofThread={thread.modelId}
           onChange={(modelId) => change({ modelId })}
         />
-        <span id="composer-outcome" aria-live="polite" className="long text-12 text-ink-3">
+        <span
+          id="composer-outcome"
+          aria-live="polite"
+          className="long flex-1 text-12 text-ink-3 max-sm:order-first max-sm:basis-full"
+        >
           {outcome.text}
         </span>
         <span className="ml-auto flex items-center">

@@ -32,8 +32,12 @@ const READ_AHEAD = 12;
 
 export function Conversation({ read }: { read: Read }) {
   const entries = useEntries(read);
-  if (read.error) return <Failure error={read.error} retry={read.retry} />;
-  if (!read.isReady) return <Skeleton lines={8} height={56} />;
+  if (read.error || !read.isReady)
+    return (
+      <div className="min-h-0 flex-1 overflow-hidden">
+        {read.error ? <Failure error={read.error} retry={read.retry} /> : <Skeleton lines={8} height={56} />}
+      </div>
+    );
   if (entries.length === 0)
     return (
       <div className="flex-1">
@@ -62,13 +66,19 @@ function Rows({ entries, read }: { entries: Entry[]; read: Read }) {
     paddingEnd: 16,
     onChange: (one) => setAtEnd(one.isAtEnd()),
   });
-  useLayoutEffect(() => virtual.scrollToEnd(), [virtual]);
+  const wasAtEnd = useRef(true);
+  // Also when what is new stands above the last row, or the last row has grown a lot.
+  useLayoutEffect(() => {
+    if (wasAtEnd.current) virtual.scrollToEnd();
+  }, [virtual, entries]);
   const { readOlder, isWhole, olderError } = read;
   const rows = virtual.getVirtualItems();
   const first = rows[0]?.index ?? 0;
+  // Before the first scroll to the end, the first row is shown, too: nobody has asked for what is above it.
+  const isWanted = !isAtEnd || virtual.getTotalSize() <= (scroller.current?.clientHeight ?? 0);
   useEffect(() => {
-    if (first < READ_AHEAD && !isWhole && !olderError) readOlder();
-  }, [first, isWhole, olderError, readOlder]);
+    if (isWanted && first < READ_AHEAD && !isWhole && !olderError) readOlder();
+  }, [isWanted, first, isWhole, olderError, readOlder]);
   const hasNew = useHasNew(entries.at(-1)?.id, isAtEnd);
   return (
     <div className="relative min-h-0 flex-1">
@@ -78,6 +88,9 @@ function Rows({ entries, read }: { entries: Entry[]; read: Read }) {
         aria-label="Conversation"
         aria-busy={read.isReadingOlder}
         tabIndex={0}
+        onScroll={() => {
+          wasAtEnd.current = virtual.isAtEnd();
+        }}
         className="absolute inset-0 overflow-y-auto outline-offset-[-2px] [overflow-anchor:none]"
       >
         <div className="relative w-full" style={{ height: virtual.getTotalSize() }}>

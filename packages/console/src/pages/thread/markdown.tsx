@@ -1,27 +1,31 @@
 /** Markdown of people and agents as React elements: never as HTML. */
 import { Marked } from 'marked';
 import type { Token, Tokens } from 'marked';
-import { memo, useMemo } from 'react';
+import { memo } from 'react';
 import type { ReactNode } from 'react';
 import { Plain } from '../../code/plain.tsx';
 import { CopyButton } from '../../ui/values.tsx';
-import { blocksOf, safeHref, unescaped } from './safe-text.ts';
+import { Coloured } from './output.tsx';
+import { blocksOf, safeHref, segmentsOf, unescaped } from './safe-text.ts';
 
 /** Deeper ones are shown as they were written. */
 const DEEPEST = 24;
 const marked = new Marked({ gfm: true, breaks: true });
 
-/** `text` may grow: blocks that are as before are not rendered again. */
+/** `text` may grow: what is as before is neither read nor rendered again. */
 export function Markdown({ text }: { text: string }) {
-  const blocks = useMemo(() => blocksOf(text, (source) => marked.lexer(source)), [text]);
   return (
-    <div className="prose long flex flex-col gap-2">
-      {blocks.map((token, at) => (
-        <Block key={at} token={token} />
+    <div className="long flex flex-col gap-2">
+      {segmentsOf(text).map((segment, at) => (
+        <Segment key={at} text={segment} />
       ))}
     </div>
   );
 }
+
+const Segment = memo(({ text }: { text: string }) =>
+  blocksOf(text, (source) => marked.lexer(source)).map((token, at) => <Block key={at} token={token} />),
+);
 
 const Block = memo(
   ({ token }: { token: Token }) => <>{block(token, 0)}</>,
@@ -96,7 +100,8 @@ function Code({ token: { text, lang } }: { token: Tokens.Code }) {
         aria-label={name ? `Code, ${name}` : 'Code'}
         className="max-h-[480px] overflow-auto px-2 pb-2 font-mono text-mono"
       >
-        <Plain text={text} />
+        {/* Agents quote what commands wrote. */}
+        <Coloured text={text} />
       </pre>
     </div>
   );

@@ -40,7 +40,8 @@ export function LastLines({ text }: { text: string }) {
   );
 }
 
-const Coloured = memo(({ text }: { text: string }) =>
+/** Text with a terminal's colours. */
+export const Coloured = memo(({ text }: { text: string }) =>
   spansOf(text).map((span, at) => <Piece key={at} {...span} />),
 );
 

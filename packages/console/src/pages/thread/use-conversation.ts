@@ -48,9 +48,8 @@ export function useConversation(appId: string, threadId: string): Conversation {
         cursor,
       });
       // Runs and messages appear together, so that no row grows while it is read.
-      const since = page.items.at(-1)?.createdAt ?? '';
       let held = heldRuns;
-      while (held.older !== null && (held.items[0]?.createdAt ?? '') > since) {
+      while (held.older !== null && isMissing(page.items, held.items)) {
         const { older: from } = held;
         held = withOlder(
           held,
@@ -73,7 +72,8 @@ export function useConversation(appId: string, threadId: string): Conversation {
   return {
     messages: heldMessages.items,
     runs: heldRuns.items,
-    isReady: messages.data !== undefined,
+    // Runs that came later would push the messages apart.
+    isReady: messages.data !== undefined && (runs.data !== undefined || runs.error !== null),
     error: messages.data ? null : messages.error,
     retry: () => void messages.refetch(),
     isWhole: heldMessages.older === null,
@@ -81,6 +81,12 @@ export function useConversation(appId: string, threadId: string): Conversation {
     olderError: older.error,
     readOlder,
   };
+}
+
+/** Whether a message's run is not among these. */
+function isMissing(messages: Message[], runs: Run[]): boolean {
+  const known = new Set(runs.map(({ id }) => id));
+  return messages.some(({ runId }) => runId !== null && !known.has(runId));
 }
 
 /** What came while older runs were read stays. */
