@@ -49,6 +49,7 @@ browserTest('the palette, and keys that go', async () => {
   // The first one is chosen as it is typed.
   await page.keyboard.press('Enter');
   await expect.poll(() => page.url()).toContain(`/console/apps/${app.id}`);
+  await page.getByRole('dialog').waitFor({ state: 'detached' });
   await page.keyboard.press('?');
   await page.getByRole('dialog', { name: 'Keys' }).waitFor();
   await page.keyboard.press('Escape');
