@@ -58,6 +58,7 @@ interface Props {
   onNeed?: (files: DiffFile[]) => void;
   /** Why a patch could not be read, by path. */
   problems?: ReadonlyMap<string, string>;
+  onRetry?: (file: DiffFile) => void;
   onCurrent?: (path: string) => void;
   handle?: Ref<DiffHandle>;
   className?: string;
@@ -136,7 +137,12 @@ export function DiffView(props: Props): ReactNode {
 
   const missing = items.flatMap(({ index }) => {
     const file = files[index];
-    return file !== undefined && bodyOf(file) === 'missing' && !isFolded(file.path) ? [file] : [];
+    return file !== undefined &&
+      bodyOf(file) === 'missing' &&
+      !isFolded(file.path) &&
+      !props.problems?.has(file.path)
+      ? [file]
+      : [];
   });
   useEffect(() => {
     if (missing.length > 0) onNeed?.(missing);
@@ -153,25 +159,25 @@ export function DiffView(props: Props): ReactNode {
     const inFile = row < 0 ? 0 : HEAD_HEIGHT + topOf(heights, row) - viewport.height / 3;
     virtualizer.scrollToOffset(start + Math.max(0, inFile));
   };
-  // A line of a file whose patch is still to come.
-  const awaited = useRef<{ path: string; line: LineRange } | null>(null);
-  const goTo = (path: string, line: LineRange | null = null) => {
-    const index = files.findIndex((file) => file.path === path || file.oldPath === path);
-    const file = files[index];
-    if (file === undefined) return;
-    if (line !== null && file.patch !== undefined)
-      goToRow(index, (rows) => rowOfLine(rows, line.from, line.side));
-    else {
-      awaited.current = line === null ? null : { path, line };
-      virtualizer.scrollToIndex(index, { align: 'start' });
-    }
-  };
-  useLayoutEffect(() => {
+  // A place waits for the first layout, and for its patch.
+  const awaited = useRef<{ path: string; line: LineRange | null; isShown: boolean } | null>(null);
+  const arrive = () => {
     const wanted = awaited.current;
-    if (wanted === null || files.find((file) => file.path === wanted.path)?.patch === undefined) return;
-    awaited.current = null;
-    goTo(wanted.path, wanted.line);
-  });
+    if (wanted === null || viewport.height === 0) return;
+    const index = files.findIndex(({ path, oldPath }) => path === wanted.path || oldPath === wanted.path);
+    const body = index < 0 ? 'unchanged' : bodyOf(files[index]!);
+    if (wanted.line === null || body !== 'missing') awaited.current = null;
+    if (index < 0) return;
+    if (wanted.line !== null && body === 'rows')
+      goToRow(index, (rows) => rowOfLine(rows, wanted.line!.from, wanted.line!.side));
+    else if (!wanted.isShown) virtualizer.scrollToIndex(index, { align: 'start' });
+    wanted.isShown = true;
+  };
+  useLayoutEffect(arrive);
+  const goTo = (path: string, line: LineRange | null = null) => {
+    awaited.current = { path, line, isShown: false };
+    arrive();
+  };
 
   const place = useRef<Place | null>(null);
   useImperativeHandle(props.handle, () => ({
@@ -246,7 +252,7 @@ export function DiffView(props: Props): ReactNode {
                 onFold={onFold}
                 onViewed={props.onViewed && setViewed}
                 onHeight={onHeight}
-                onRetry={(file) => onNeed?.([file])}
+                onRetry={props.onRetry}
               />
             </div>
           );
