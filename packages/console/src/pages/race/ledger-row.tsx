@@ -5,7 +5,8 @@ import { Status } from '../../ui/status.tsx';
 import { Time } from '../../ui/values.tsx';
 import type { Placed, Row } from './layout.ts';
 import { foldX, markX, ROW } from './shape.ts';
-import { lookOf, noteOf, titleOf } from './words.ts';
+import type { Strand } from './strands.ts';
+import { lookOf, moverOf, noteOf, titleOf } from './words.ts';
 
 /** More are not told apart, and have no room. */
 const MOST_SAID = 99;
@@ -22,6 +23,8 @@ export interface LedgerRowProps {
   placed: Placed | null;
   /** How many threads that are not drawn pass here; 0 if that was said by the row above. */
   folded: number;
+  /** For a revision whose thread is not drawn. */
+  mover: Strand | null;
   /** For a revision: the source before it. */
   before: string | null;
   isLit: boolean;
@@ -122,7 +125,7 @@ function ThreadPart({ appId, row: { strand } }: LedgerRowProps & { row: Row & { 
   );
 }
 
-function RevisionPart({ appId, row, before }: LedgerRowProps & { row: Row & { kind: 'revision' } }) {
+function RevisionPart({ appId, row, before, mover }: LedgerRowProps & { row: Row & { kind: 'revision' } }) {
   const { head, strand, isTip } = row;
   const source = { appId, sourceId: head.sourceId };
   return (
@@ -136,7 +139,7 @@ function RevisionPart({ appId, row, before }: LedgerRowProps & { row: Row & { ki
         {head.revision}
       </Link>
       <span className="flex min-w-0 flex-1 items-center gap-2">
-        <Mover appId={appId} row={row} />
+        <Mover appId={appId} row={row} mover={mover} />
         {isTip && <span className="shrink-0 bg-water-wash px-1.5 text-11 text-water">head</span>}
       </span>
       {before && (
@@ -158,7 +161,11 @@ function RevisionPart({ appId, row, before }: LedgerRowProps & { row: Row & { ki
 }
 
 /** What moved the head. */
-function Mover({ appId, row: { head, strand } }: { appId: string; row: Row & { kind: 'revision' } }) {
+function Mover({
+  appId,
+  row: { head, strand },
+  mover,
+}: Pick<LedgerRowProps, 'appId' | 'mover'> & { row: Row & { kind: 'revision' } }) {
   const shape = `truncate outline-none ${OVER_ROW}`;
   if (strand)
     return (
@@ -179,7 +186,7 @@ function Mover({ appId, row: { head, strand } }: { appId: string; row: Row & { k
         params={{ appId, applyId: head.applyId }}
         className={`text-ink-2 ${shape}`}
       >
-        An apply
+        {moverOf(mover)}
       </Link>
     );
   return (

@@ -68,6 +68,7 @@ export function Ledger({
             place={{ index: from + i, count: rows.length, width, lanes }}
             placed={placedOf.get(row.strand?.threadId ?? '') ?? null}
             folded={foldedAt(layout, from + i)}
+            mover={(row.kind === 'revision' && race.movers.get(row.head.revision)) || null}
             before={beforeOf(heads, row)}
             isLit={row.strand !== null && drawing.lit === row.strand.threadId}
             isMoving={!isReading}

@@ -6,15 +6,16 @@ import { Time } from '../../ui/values.tsx';
 import { rowsOf } from './layout.ts';
 import type { Row } from './layout.ts';
 import { ROW } from './shape.ts';
+import type { Strand } from './strands.ts';
 import type { Race } from './use-race.ts';
 import { useRows } from './use-rows.ts';
-import { lookOf, noteOf, summaryOf, titleOf } from './words.ts';
+import { lookOf, moverOf, noteOf, summaryOf, titleOf } from './words.ts';
 
 const COLUMNS = ['Revision', 'Thread', 'Status', 'Based on', 'When', 'Open'];
 
 export function RaceTable({
   appId,
-  race: { heads, strands, readFor },
+  race: { heads, strands, movers, readFor },
   isFiltered,
   selected,
 }: {
@@ -46,6 +47,7 @@ export function RaceTable({
               appId={appId}
               row={row}
               rowIndex={from + i + 2}
+              mover={(row.kind === 'revision' && movers.get(row.head.revision)) || null}
               before={
                 row.kind === 'revision'
                   ? (heads.find(({ revision }) => revision === row.head.revision - 1)?.sourceId ?? null)
@@ -73,12 +75,14 @@ function TableRow({
   appId,
   row,
   rowIndex,
+  mover,
   before,
   isSelected,
 }: {
   appId: string;
   row: Row;
   rowIndex: number;
+  mover: Strand | null;
   before: string | null;
   isSelected: boolean;
 }) {
@@ -113,7 +117,7 @@ function TableRow({
         ) : row.kind === 'revision' && row.head.applyId === null ? (
           <span className="text-ink-2">The first version</span>
         ) : (
-          <span className="text-ink-3">Not read yet</span>
+          <span className="text-ink-2">{moverOf(mover)}</span>
         )}
       </td>
       <td className="whitespace-nowrap">
