@@ -2,7 +2,7 @@
 import type { Run } from '@headrace/client';
 import { useQueryClient } from '@tanstack/react-query';
 import { Paperclip } from 'lucide-react';
-import { useEffect, useRef, useState } from 'react';
+import { lazy, Suspense, useEffect, useRef, useState } from 'react';
 import { client } from '../../api/client.ts';
 import { fieldFault } from '../../api/faults.ts';
 import { useMay, useSession } from '../../api/session.ts';
@@ -15,7 +15,9 @@ import { faultOfFiles, faultOfText, mediaTypeOf, outcomeOf } from './composer-ru
 import { callOf, pathOf, useThread } from './context.ts';
 import { base64Of, EMPTY, useKept } from './kept.ts';
 import type { KeptMessage } from './kept.ts';
-import { ModelChoice } from './model-choice.tsx';
+
+// Lists of choices are a large part of the page, and it is read before it is written to.
+const ModelChoice = lazy(async () => ({ default: (await import('./model-choice.tsx')).ModelChoice }));
 
 export function Composer({ runs }: { runs: Run[] }) {
   const place = useThread();
@@ -130,11 +132,13 @@ export function Composer({ runs }: { runs: Run[] }) {
       </p>
       <div className="flex flex-wrap items-center gap-2">
         <FileButton onFiles={addFiles} />
-        <ModelChoice
-          value={message.modelId}
-          ofThread={thread.modelId}
-          onChange={(modelId) => change({ modelId })}
-        />
+        <Suspense fallback={<span className="inline-block h-7 w-28 rounded border border-line" />}>
+          <ModelChoice
+            value={message.modelId}
+            ofThread={thread.modelId}
+            onChange={(modelId) => change({ modelId })}
+          />
+        </Suspense>
         <span
           id="composer-outcome"
           aria-live="polite"

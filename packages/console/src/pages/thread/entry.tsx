@@ -1,7 +1,7 @@
 /** One row of the conversation: who on the left, what on the right. */
 import type { Message } from '@headrace/client';
 import { Paperclip } from 'lucide-react';
-import { memo } from 'react';
+import { lazy, memo } from 'react';
 import type { ReactNode } from 'react';
 import { useDraft } from '../../live/index.ts';
 import { client } from '../../api/client.ts';
@@ -11,7 +11,9 @@ import { notify } from '../../ui/notices.tsx';
 import { bytes, Time } from '../../ui/values.tsx';
 import { useThread } from './context.ts';
 import { LongText } from './long-text.tsx';
-import { Markdown } from './markdown.tsx';
+
+// On its way with the conversation itself (thread-page.tsx), which is shown when both are there.
+const Markdown = lazy(async () => ({ default: (await import('./markdown.tsx')).Markdown }));
 
 /** More of a reply in progress is not shown than this end of it. */
 const DRAFT_LENGTH = 100_000;

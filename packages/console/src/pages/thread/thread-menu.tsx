@@ -3,22 +3,21 @@ import type { UpdateThreadInput } from '@headrace/client';
 import { useQueryClient } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { Ellipsis } from 'lucide-react';
-import { useState } from 'react';
-import type { ReactNode } from 'react';
+import { lazy, Suspense, useState } from 'react';
 import { client } from '../../api/client.ts';
-import { fieldFault } from '../../api/faults.ts';
 import type { Fault } from '../../api/faults.ts';
 import { threadQuery } from '../../api/queries.ts';
 import { useMay } from '../../api/session.ts';
 import { useOffReason, useWrite } from '../../api/write.ts';
-import { AsCode, quoted } from '../../ui/as-code.tsx';
-import { Button } from '../../ui/button.tsx';
-import { Field } from '../../ui/fields.tsx';
+import { AsCode } from '../../ui/as-code.tsx';
 import { notify } from '../../ui/notices.tsx';
-import { Confirm, Dialog, Menu } from '../../ui/overlays.tsx';
+import { Confirm, Menu } from '../../ui/overlays.tsx';
 import { callOf, pathOf, useThread } from './context.ts';
 import { useFaultNotice } from './run-actions.tsx';
-import { limitOf, limitText } from './spend.ts';
+import { Sample } from './sample.tsx';
+
+const Rename = lazy(async () => ({ default: (await import('./thread-dialogs.tsx')).Rename }));
+const Limit = lazy(async () => ({ default: (await import('./thread-dialogs.tsx')).Limit }));
 
 type Over = 'rename' | 'limit' | 'archive' | 'delete' | null;
 
@@ -78,8 +77,10 @@ export function ThreadMenu({
           { id: 'delete', text: 'Delete', isDanger: true, onAction: say('delete', mayDelete) },
         ]}
       />
-      {over === 'rename' && <Rename update={update} onClose={close} />}
-      {over === 'limit' && <Limit update={update} onClose={close} />}
+      <Suspense>
+        {over === 'rename' && <Rename update={update} onClose={close} />}
+        {over === 'limit' && <Limit update={update} onClose={close} />}
+      </Suspense>
       <Confirm
         title="Archive the thread"
         verb="Archive"
@@ -114,7 +115,7 @@ export function ThreadMenu({
   );
 }
 
-interface Update {
+export interface Update {
   send: (body: UpdateThreadInput) => void;
   isSending: boolean;
   fault: Fault | null;
@@ -132,123 +133,4 @@ function useUpdate(onDone: () => void): Update {
       onDone();
     },
   });
-}
-
-function Sample({ body, cli }: { body: unknown; cli: string }) {
-  const place = useThread();
-  return (
-    <AsCode
-      method="PATCH"
-      path={pathOf(place)}
-      body={body}
-      ts={callOf('threads.update', place, body)}
-      cli={cli}
-    />
-  );
-}
-
-interface FormProps {
-  update: Update;
-  onClose: () => void;
-}
-
-function Rename({ update, onClose }: FormProps) {
-  const { thread, threadId } = useThread();
-  const [title, setTitle] = useState(thread.title ?? '');
-  // Seen when the dialog was opened: a title that someone else gave since is not overwritten.
-  const [expectedTitleVersion] = useState(thread.titleVersion);
-  const body = { title: title.trim() || null, expectedTitleVersion };
-  return (
-    <Form
-      title="Rename the thread"
-      verb="Rename"
-      update={update}
-      body={body}
-      onClose={onClose}
-      cli={`headrace thread update ${threadId} --title ${quoted(title)}`}
-    >
-      <Field
-        label="Title"
-        autoFocus
-        maxLength={500}
-        value={title}
-        onChange={setTitle}
-        fault={fieldFault(update.fault, '/title')}
-      />
-    </Form>
-  );
-}
-
-function Limit({ update, onClose }: FormProps) {
-  const { thread, threadId } = useThread();
-  const [text, setText] = useState(limitText(thread.spendLimitMicros));
-  const limit = limitOf(text);
-  const dollars = text.trim() === '' ? '--no-spend-limit' : `--spend-limit ${text.trim()}`;
-  return (
-    <Form
-      title="Spend limit of the thread"
-      verb="Save"
-      update={update}
-      body={limit === undefined ? null : { spendLimitMicros: limit }}
-      onClose={onClose}
-      cli={`headrace thread update ${threadId} ${dollars}`}
-    >
-      <Field
-        label="US dollars, for all of its runs together"
-        hint="Empty: no limit of its own. A run that reaches the limit ends."
-        autoFocus
-        inputMode="decimal"
-        value={text}
-        onChange={setText}
-        fault={
-          limit === undefined
-            ? 'This is no amount: write 2.50'
-            : fieldFault(update.fault, '/spendLimitMicros')
-        }
-      />
-    </Form>
-  );
-}
-
-function Form({
-  title,
-  verb,
-  update,
-  body,
-  cli,
-  onClose,
-  children,
-}: FormProps & {
-  title: string;
-  verb: string;
-  body: UpdateThreadInput | null;
-  cli: string;
-  children: ReactNode;
-}) {
-  const offBecause = useOffReason();
-  return (
-    <Dialog title={title} isOpen onClose={onClose}>
-      <form
-        className="flex flex-col gap-4"
-        onSubmit={(event) => {
-          event.preventDefault();
-          if (body && !offBecause && !update.isSending) update.send(body);
-        }}
-      >
-        {children}
-        {update.fault && update.fault.fields.length === 0 && (
-          <p role="alert" className="text-fail">
-            {update.fault.title}. {update.fault.message}
-          </p>
-        )}
-        <div className="flex items-center justify-end gap-2">
-          <Sample body={body} cli={cli} />
-          <Button onPress={onClose}>Cancel</Button>
-          <Button kind="primary" type="submit" isDisabled={update.isSending || !body} offBecause={offBecause}>
-            {verb}
-          </Button>
-        </div>
-      </form>
-    </Dialog>
-  );
 }

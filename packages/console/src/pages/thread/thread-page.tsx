@@ -1,7 +1,7 @@
 /** A thread: what was said and done, and beside it what came of it. */
 import { useQuery } from '@tanstack/react-query';
 import { getRouteApi } from '@tanstack/react-router';
-import { useMemo, useState } from 'react';
+import { lazy, Suspense, useMemo, useState } from 'react';
 import type { Thread } from '@headrace/client';
 import { threadQuery } from '../../api/queries.ts';
 import { Page, useTitle } from '../../ui/page.tsx';
@@ -9,12 +9,16 @@ import { Failure, Skeleton } from '../../ui/states.tsx';
 import { Approvals } from './approvals.tsx';
 import { Composer } from './composer.tsx';
 import { ThreadContext } from './context.ts';
-import { Conversation } from './conversation.tsx';
 import { Panel, PanelTabs } from './panels/panel.tsx';
 import { isReadOutOn, ReadOut, setReadOut } from './read-out.tsx';
 import { ThreadHeader } from './thread-header.tsx';
 import { useConversation } from './use-conversation.ts';
 import { useIsWide } from './use-is-wide.ts';
+
+// Parts of their own, which are on their way while the messages are.
+const loadConversation = () => import('./conversation.tsx');
+const Conversation = lazy(async () => ({ default: (await loadConversation()).Conversation }));
+Promise.all([loadConversation(), import('./markdown.tsx')]).catch(() => {});
 
 const route = getRouteApi('/signed-in/apps/$appId/threads/$threadId');
 
@@ -62,7 +66,15 @@ function ThreadView({ appId, thread }: { appId: string; thread: Thread }) {
           {!isWide && <PanelTabs shown={shown} withConversation />}
           <div className="relative flex min-h-0 flex-1">
             <div className="flex min-w-0 flex-1 flex-col" inert={isCovered}>
-              <Conversation read={read} />
+              <Suspense
+                fallback={
+                  <div className="flex-1">
+                    <Skeleton lines={8} height={56} />
+                  </div>
+                }
+              >
+                <Conversation read={read} />
+              </Suspense>
               <Composer runs={read.runs} />
             </div>
             {shown !== undefined && (
