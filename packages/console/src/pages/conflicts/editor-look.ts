@@ -4,7 +4,7 @@ import { EditorView } from '@codemirror/view';
 const HATCH = `repeating-linear-gradient(135deg, transparent 0 6px, color-mix(in srgb, var(--conflict-mark) 16%, transparent) 6px 7px)`;
 
 export const LOOK = EditorView.theme({
-  '&': { backgroundColor: 'var(--surface)', color: 'var(--ink)', maxHeight: '70vh' },
+  '&': { backgroundColor: 'var(--surface)', color: 'var(--ink)' },
   '&.cm-focused': { outline: 'none' },
   '.cm-scroller': { font: "400 12.5px/20px 'Atkinson Hyperlegible Mono', ui-monospace, monospace" },
   '.cm-content': { caretColor: 'var(--ink)', padding: '4px 0' },
@@ -19,6 +19,7 @@ export const LOOK = EditorView.theme({
   '&.cm-merge-b .cm-changedLine': { backgroundColor: 'var(--added)' },
   '&.cm-merge-b .cm-changedLine.cm-place': { backgroundColor: 'var(--conflict)' },
   '&.cm-merge-b .cm-changedText': { background: 'var(--added-word)' },
+  '&.cm-merge-b .cm-place-mark .cm-changedText': { background: 'none' },
   '.cm-deletedChunk': { backgroundColor: 'var(--removed)', color: 'var(--ink)', paddingLeft: '6px' },
   '.cm-deletedChunk .cm-deletedText': { background: 'var(--removed-word)' },
   '.cm-changeGutter': { width: '3px', paddingLeft: '1px' },

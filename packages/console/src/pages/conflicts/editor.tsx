@@ -55,6 +55,7 @@ export default function Editor({ file, content, onChange, onClose }: Props) {
           drawSelection(),
           lineNumbers(),
           highlightSpecialChars(),
+          EditorView.lineWrapping,
           markers,
           LOOK,
           EditorView.contentAttributes.of({ 'aria-label': `Result of ${file.path}`, spellcheck: 'false' }),

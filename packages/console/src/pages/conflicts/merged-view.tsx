@@ -60,7 +60,7 @@ export function MergedView({
     blocks.push(
       <Place key={at} name={`Place ${index + 1} of ${places}`} line={line} sides={part}>
         {onShow && places > 1 && (
-          <Button kind="quiet" onPress={() => onShow(index)} aria-label={`Place ${index + 1}: show it above`}>
+          <Button kind="quiet" onPress={() => onShow(index)} aria-label={`Show above: place ${index + 1}`}>
             Show above
           </Button>
         )}
