@@ -35,7 +35,7 @@ const dist = (name: string) => join(stage, 'dist', name);
 
 test('every export is compiled, and nothing but the package is installed', () => {
   const manifest = JSON.parse(readFileSync(join(stage, 'package.json'), 'utf8')) as Manifest;
-  expect(Object.keys(manifest.exports)).toEqual(['.', './node', './testing', './webhooks']);
+  expect(Object.keys(manifest.exports)).toEqual(['.', './files', './node', './testing', './webhooks']);
   for (const files of Object.values(manifest.exports))
     for (const file of Object.values(files)) expect(existsSync(join(stage, file)), file).toBe(true);
   expect(manifest.dependencies ?? {}).toEqual({});
@@ -51,13 +51,13 @@ test.each([
   expect(await gzippedBundle(file, dist('.'))).toBeLessThanOrEqual(most);
 });
 
-test('./testing needs nothing of Node', async () => {
-  await gzippedBundle('./testing/index.js', dist('.'));
+test.each(['files', 'testing'])('./%s needs nothing of Node', async (name) => {
+  await gzippedBundle(`./${name}/index.js`, dist('.'));
 });
 
 test('the declarations of . are small enough for an editor', () => {
   const names = filesOf(join(stage, 'dist')).filter((name) => name.endsWith('.d.ts'));
-  const own = names.filter((name) => !/^(node|testing)\//.test(name));
+  const own = names.filter((name) => !/^(files|node|testing)\//.test(name));
   expect(bytesOf(own.map(dist))).toBeLessThanOrEqual(150 * KILO);
 });
 

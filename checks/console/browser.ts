@@ -1,5 +1,4 @@
-/** Chromium for tests: one browser per file, a context per visit, and nothing that goes wrong in a page unnoticed. */
-import { afterAll, afterEach, beforeAll, inject, test } from 'vitest';
+/** Chromium for checks: a context per visit, and nothing that goes wrong in a page unnoticed. */
 import { chromium } from 'playwright-core';
 import type { Browser, BrowserContext, BrowserContextOptions, Page } from 'playwright-core';
 import { CHROMIUM_NAMES, findProgram } from '../harness/programs.ts';
@@ -19,9 +18,6 @@ const FLAGS = [
 ];
 const LIMIT_MS = 15_000;
 
-/** `test` where there is a Chromium; setup.ts says where it is skipped. */
-export const browserTest = test.skipIf(!inject('hasChromium'));
-
 export interface VisitOptions {
   base: string;
   width?: number;
@@ -31,6 +27,8 @@ export interface VisitOptions {
   state?: BrowserContextOptions['storageState'];
   /** For screenshots: no motion. */
   isStill?: boolean;
+  /** A script that runs before those of each page. */
+  trap?: string;
 }
 
 export interface Visit {
@@ -49,11 +47,6 @@ export interface Visit {
   close(): Promise<void>;
 }
 
-export interface Rig {
-  browser(): Browser;
-  visit(options: VisitOptions): Promise<Visit>;
-}
-
 export function launchBrowser(): Promise<Browser> {
   const executablePath = findProgram(CHROMIUM_NAMES);
   if (executablePath === null) throw new Error('Chromium is missing: sudo apt-get install -y chromium');
@@ -63,32 +56,8 @@ export function launchBrowser(): Promise<Browser> {
   });
 }
 
-/** Registers hooks: a browser for the file, and each test ends with its visits closed and checked. */
-export function useBrowser(): Rig {
-  let browser: Browser;
-  const visits = new Set<Visit>();
-  beforeAll(async () => {
-    browser = await launchBrowser();
-  });
-  afterEach(async () => {
-    const open = [...visits];
-    visits.clear();
-    const ends = await Promise.allSettled(open.map((visit) => visit.close()));
-    for (const end of ends) if (end.status === 'rejected') throw end.reason;
-  });
-  afterAll(() => browser?.close());
-  return {
-    browser: () => browser,
-    async visit(options) {
-      const visit = await openVisit(browser, options);
-      visits.add(visit);
-      return visit;
-    },
-  };
-}
-
 export async function openVisit(browser: Browser, options: VisitOptions): Promise<Visit> {
-  const { base, width = 1280, height = 800, theme = 'light', state, isStill = false } = options;
+  const { base, width = 1280, height = 800, theme = 'light', state, isStill = false, trap } = options;
   const context = await browser.newContext({
     baseURL: base,
     viewport: { width, height },
@@ -101,6 +70,7 @@ export async function openVisit(browser: Browser, options: VisitOptions): Promis
   });
   context.setDefaultTimeout(LIMIT_MS);
   const watch = await watchContext(context);
+  if (trap !== undefined) await context.addInitScript(trap);
   const page = await context.newPage();
   let isOpen = true;
   return {

@@ -4,7 +4,8 @@ import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import type { Page } from 'playwright-core';
 import { OWNER } from '../harness/service.ts';
-import type { Rig, Visit, VisitOptions } from './browser.ts';
+import type { Visit, VisitOptions } from './browser.ts';
+import type { Rig } from './rig.ts';
 
 const LIMIT_MS = 15_000;
 /** No request begins within this time. */
@@ -59,6 +60,12 @@ export async function visitAt(rig: Rig, path: string, options: VisitOptions): Pr
 
 export async function open(visit: Visit, path: string, page = visit.page): Promise<void> {
   await page.goto(path);
+  await atRest(visit, page);
+}
+
+/** As `open`, by the page's own router: what is loaded stays. */
+export async function goTo(visit: Visit, path: string, page = visit.page): Promise<void> {
+  await page.evaluate(`history.pushState({}, '', ${JSON.stringify(path)})`);
   await atRest(visit, page);
 }
 

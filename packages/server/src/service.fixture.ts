@@ -119,7 +119,11 @@ export async function startTestServer(
         redirect: 'manual',
         ...(body === undefined
           ? {}
-          : { body: typeof body === 'string' || Buffer.isBuffer(body) ? body : JSON.stringify(body) }),
+          : {
+              body: (typeof body === 'string' || Buffer.isBuffer(body)
+                ? body
+                : JSON.stringify(body)) as string,
+            }),
       });
       const text = await response.text();
       return {

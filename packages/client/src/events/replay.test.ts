@@ -24,9 +24,13 @@ test('a replay that follows waits at the end, and for the service', async () => 
     sendJson(response, 200, { events, nextCursor: `c${number}`, hasMore: false });
   });
   const seen: string[] = [];
-  for await (const { id } of server.client.events.replay({ direct: true }, { follow: true }))
+  let heard = 0;
+  const options = { follow: true, onHeard: () => void heard++ };
+  for await (const { id } of server.client.events.replay({ direct: true }, options))
     if (seen.push(id) === 2) break;
   expect(seen).toEqual(['evt_1', 'evt_30']);
+  // Three pages, one of them empty.
+  expect(heard).toBe(3);
   expect(queryOf(server.seen.at(-1)!)).toEqual({ limit: '500', cursor: 'c2', waitSeconds: '25' });
 });
 

@@ -23,6 +23,17 @@ const ids = (items: StreamItem[]) =>
 beforeEach(() => void vi.spyOn(Math, 'random').mockReturnValue(0));
 afterEach(() => void vi.restoreAllMocks());
 
+test('heartbeats that bring no item are heard', async () => {
+  await using server = await loopback((response) => {
+    sendFrames(response, frame('heartbeat', { cursor: 'c0' }, 'c0'));
+    setImmediate(() => sendFrames(response, eventFrame(1)));
+  });
+  let heard = 0;
+  const items = server.client.events.stream({}, { ...FROM, onHeard: () => void heard++ });
+  expect(ids(await collect(items, 1))).toEqual(['evt_1']);
+  expect(heard).toBe(2);
+});
+
 describe('a lost connection', () => {
   test('resumes at the last cursor, and shows no event twice', async () => {
     await using server = await loopback((response, { url }, number) => {

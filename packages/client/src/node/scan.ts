@@ -4,10 +4,17 @@ import { readdirSync, readFileSync } from 'node:fs';
 import type { Dirent } from 'node:fs';
 import { isUtf8 } from 'node:buffer';
 import { join } from 'node:path';
-import { BundleFaults, MAX_BYTES, MAX_FILE_BYTES, MAX_FILES, MAX_NAMED, RULES } from './bundle-rules.ts';
-import { IGNORE_FILES, IgnoreRules } from './ignore.ts';
+import {
+  BundleFaults,
+  MAX_BYTES,
+  MAX_FILE_BYTES,
+  MAX_FILES,
+  MAX_NAMED,
+  RULES,
+} from '../files/bundle-rules.ts';
+import { DEPENDENCY_FOLDERS, IGNORE_FILES, IgnoreRules } from '../files/ignore.ts';
+import { isReserved } from '../files/paths.ts';
 import { codeOf, Pace, withFile } from './open-file.ts';
-import { isReserved } from './paths.ts';
 import { sortByPath, sourceSha256 } from './source-hash.ts';
 import type { HashedFile } from './source-hash.ts';
 
@@ -37,15 +44,6 @@ export interface ScanOptions {
   onFile?: (files: number, bytes: number) => void;
 }
 
-/** Tools fill these folders. `!node_modules/` in an ignore file includes one anyway. */
-const DEPENDENCY_FOLDERS = new Set([
-  'node_modules',
-  '.venv',
-  'venv',
-  '__pycache__',
-  '.pnpm-store',
-  'bower_components',
-]);
 const MAX_SKIPPED = 1_000;
 
 /**

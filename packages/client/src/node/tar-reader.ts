@@ -2,8 +2,8 @@
 import { isUtf8 } from 'node:buffer';
 import { Readable, pipeline } from 'node:stream';
 import { createGunzip } from 'node:zlib';
-import { shown } from './bundle-rules.ts';
-import { checkPath, foldPath } from './paths.ts';
+import { shown } from '../files/bundle-rules.ts';
+import { checkPath, foldPath } from '../files/paths.ts';
 
 /** The archive is damaged, or contains something that is not allowed. Nothing was written. */
 export class ArchiveError extends Error {

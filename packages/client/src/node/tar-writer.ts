@@ -1,15 +1,9 @@
-/** Writes regular files as tar (ustar, with a pax header if a name needs one) and gzip, at the reader's pace. */
+/** Writes regular files as tar and gzip, at the reader's pace. */
 import { pipeline, Readable } from 'node:stream';
 import { createGzip } from 'node:zlib';
+import { END, headersOf, padding } from '../files/tar.ts';
+import type { TarFile } from '../files/tar.ts';
 
-export interface TarFile {
-  path: string;
-  byteSize: number;
-  executable: boolean;
-}
-
-const BLOCK = 512;
-const NAME_BYTES = 100;
 const CHUNK_BYTES = 128 * 1024;
 /** Text is 10 % larger than at the default level, in a third of the time. */
 const LEVEL = 1;
@@ -34,50 +28,11 @@ function* chunksOf<T extends TarFile>(
   for (const file of files) {
     const content = contentOf(file);
     parts.push(...headersOf(file), content, padding(content.length));
-    bytes += content.length + 2 * BLOCK;
+    bytes += content.length + END.length;
     if (bytes < CHUNK_BYTES) continue;
     yield Buffer.concat(parts);
     parts = [];
     bytes = 0;
   }
-  yield Buffer.concat([...parts, Buffer.alloc(2 * BLOCK)]);
+  yield Buffer.concat([...parts, END]);
 }
-
-function headersOf({ path, byteSize, executable }: TarFile): Buffer[] {
-  const mode = executable ? 0o755 : 0o644;
-  const name = Buffer.from(path);
-  // Older readers decode a name beyond ASCII in whatever encoding they are set to.
-  if (name.length === path.length && name.length <= NAME_BYTES) return [header(path, byteSize, mode, '0')];
-  const record = paxRecord('path', name);
-  const short = path.replaceAll(/[^\x20-\x7e]/g, '_').slice(0, NAME_BYTES);
-  return [
-    header('PaxHeader', record.length, 0o644, 'x'),
-    record,
-    padding(record.length),
-    header(short, byteSize, mode, '0'),
-  ];
-}
-
-function header(name: string, byteSize: number, mode: number, type: string): Buffer {
-  const block = Buffer.alloc(BLOCK);
-  block.write(name, 0, NAME_BYTES, 'latin1');
-  block.write(`${octal(mode, 7)}\0${octal(0, 7)}\0${octal(0, 7)}\0`, 100, 'latin1');
-  block.write(`${octal(byteSize, 11)}\0${octal(0, 11)}\0        ${type}`, 124, 'latin1');
-  block.write('ustar\x0000', 257, 'latin1');
-  let sum = 0;
-  for (let i = 0; i < BLOCK; i++) sum += block[i]!;
-  block.write(`${octal(sum, 6)}\0 `, 148, 'latin1');
-  return block;
-}
-
-/** `<length> <key>=<value>\n`; the length includes its own digits. */
-function paxRecord(key: string, value: Buffer): Buffer {
-  const rest = Buffer.concat([Buffer.from(` ${key}=`), value, Buffer.from('\n')]);
-  let length = rest.length + 1;
-  while (String(length).length + rest.length !== length) length = String(length).length + rest.length;
-  return Buffer.concat([Buffer.from(String(length)), rest]);
-}
-
-const octal = (value: number, digits: number): string => value.toString(8).padStart(digits, '0');
-const ZEROS = Buffer.alloc(BLOCK);
-const padding = (bytes: number): Buffer => ZEROS.subarray(0, (BLOCK - (bytes % BLOCK)) % BLOCK);

@@ -1,11 +1,14 @@
 /** The client of this page: the signed-in user's session on the page's own origin. */
 import { createClient } from '@headrace/client';
+import type { Client } from '@headrace/client';
+import { uploadFetch } from './upload.ts';
 import { noticeVersion } from './version.ts';
 
 /** Reads in a page have a person who waits: less than the client's two minutes. */
 export const READ_TIMEOUT_MS = 30_000;
 
 const watchers = new Set<() => void>();
+const limits = new Set<(ms: number) => void>();
 
 /** Calls `onUnauthorized` when the service no longer knows the session. Returns the end of the watch. */
 export function watchSession(onUnauthorized: () => void): () => void {
@@ -13,15 +16,30 @@ export function watchSession(onUnauthorized: () => void): () => void {
   return () => watchers.delete(onUnauthorized);
 }
 
+/** Calls `onLimited` when the service asks to wait: the client waits by itself, and others should too. */
+export function watchLimits(onLimited: (ms: number) => void): () => void {
+  limits.add(onLimited);
+  return () => limits.delete(onLimited);
+}
+
 /** Sign-in answers 401 itself for a wrong password. */
 const SIGN_IN = '/api/auth/sign-in/email';
 
-async function watchedFetch(...[input, init]: Parameters<typeof fetch>): Promise<Response> {
-  const response = await fetch(input, init);
-  noticeVersion(response.headers.get('x-headrace-version'));
-  if (response.status === 401 && !new URL(response.url).pathname.startsWith(SIGN_IN))
-    for (const watcher of watchers) watcher();
-  return response;
-}
+const watched =
+  (send: typeof fetch): typeof fetch =>
+  async (input, init) => {
+    const response = await send(input, init);
+    noticeVersion(response.headers.get('x-headrace-version'));
+    const { pathname } = new URL(input instanceof Request ? input.url : input, location.href);
+    if (response.status === 401 && !pathname.startsWith(SIGN_IN)) for (const watcher of watchers) watcher();
+    return response;
+  };
 
-export const client = createClient({ session: true, fetch: watchedFetch });
+export const client = createClient({
+  session: true,
+  fetch: watched((input, init) => fetch(input, init)),
+});
+
+/** The same client for one upload, whose progress it tells in bytes. */
+export const uploadClient = (onSent: (bytes: number) => void): Client =>
+  createClient({ session: true, fetch: watched(uploadFetch(onSent)) });

@@ -2,7 +2,7 @@
  * What pages read, and which events change it: one place for keys, so that two pages that show the same thing share
  * it. `meta.follows` is what the live store refetches by.
  */
-import type { ListCall, Page, PageOptions } from '@headrace/client';
+import type { EventPage, ListCall, Page, PageOptions, Thread } from '@headrace/client';
 import { infiniteQueryOptions, queryOptions } from '@tanstack/react-query';
 import type { QueryKey } from '@tanstack/react-query';
 import type { Follows } from '../live/index.ts';
@@ -84,6 +84,17 @@ export const allPreviewsQuery = (filter: { status?: string; appId?: string } = {
 
 export const modelsQuery = () => one(['models'], null, (options) => client.models.list(options));
 
+// Of the user and the organization.
+
+export const sessionsQuery = () => many(['sessions'], null, (options) => client.sessions.list(options));
+
+/** Owners and admins only. */
+export const organizationSettingsQuery = () =>
+  one(['settings'], null, (options) => client.settings.getOrganization(options));
+
+export const runtimesQuery = () =>
+  many(['runtimes'], null, (options) => client.settings.runtimes(options), 200);
+
 // In one app.
 
 export const appQuery = (appId: string) =>
@@ -98,11 +109,12 @@ export const appSettingsQuery = (appId: string) =>
 export const organizationSettingsQuery = () =>
   one(['settings'], null, (options) => client.settings.getOrganization(options));
 
+/** Newest first. Its records have no id of their own: they are told apart by `revision`. */
 export const headHistoryQuery = (appId: string) =>
   many(
     ['app', appId, 'heads'],
     { types: ['platform.head.'], appId },
-    (options) => client.head.history(appId, options),
+    (options) => client.head.history(appId, { ...options, order: 'desc' }),
     200,
   );
 
@@ -150,7 +162,7 @@ export const patchesQuery = (appId: string, baseId: string, sourceId: string, pa
   staleTime: Number.POSITIVE_INFINITY,
 });
 
-export const threadsQuery = (appId: string, filter: { query?: string } = {}) =>
+export const threadsQuery = (appId: string, filter: { query?: string; status?: Thread['status'] } = {}) =>
   many(['app', appId, 'threads', filter], { types: THREADS, appId }, (options) =>
     client.threads.list(appId, { ...options, ...filter }),
   );
@@ -164,6 +176,29 @@ export const appliesQuery = (appId: string, filter: { threadId?: string } = {}) 
   many(['app', appId, 'applies', filter], { types: APPLIES, appId }, (options) =>
     client.applies.list(appId, { ...options, ...filter }),
   );
+
+/** What an apply would do with the present head: another one is previewed as soon as it moves. */
+export const applyPreviewQuery = (appId: string, threadId: string, sourceId: string) =>
+  one(['app', appId, 'preview of', threadId, sourceId], { types: ['platform.head.'], appId }, (options) =>
+    client.applies.preview(appId, threadId, { expectedSourceId: sourceId }, options),
+  );
+
+/** One conflict of a preview: both sources are named, so it never changes. */
+export const conflictFileQuery = (
+  appId: string,
+  threadId: string,
+  of: { sourceId: string; headSourceId: string; path: string },
+) => ({
+  ...one(['app', appId, 'conflict', threadId, of], null, (options) =>
+    client.applies.previewFile(
+      appId,
+      threadId,
+      { expectedSourceId: of.sourceId, expectedHeadSourceId: of.headSourceId, path: of.path },
+      options,
+    ),
+  ),
+  staleTime: Number.POSITIVE_INFINITY,
+});
 
 export const buildQuery = (appId: string, buildId: string) =>
   one(['app', appId, 'build', buildId], { types: BUILDS, appId, ids: [buildId] }, (options) =>
@@ -188,8 +223,11 @@ export const previewQuery = (appId: string, previewId: string) =>
 const inThread = (appId: string, threadId: string, what: string) => ['app', appId, 'thread', threadId, what];
 
 export const threadQuery = (appId: string, threadId: string) =>
-  one(['app', appId, 'thread', threadId], { types: THREADS, appId, threadId }, (options) =>
-    client.threads.get(appId, threadId, options),
+  // An edit and a command move its latest source, and make a checkpoint.
+  one(
+    ['app', appId, 'thread', threadId],
+    { types: [...THREADS, 'checkpoint.'], appId, threadId },
+    (options) => client.threads.get(appId, threadId, options),
   );
 
 /** Newest first: a conversation opens at its end. */
@@ -235,3 +273,23 @@ export const previewsQuery = (appId: string, threadId: string) =>
   many(inThread(appId, threadId, 'previews'), { types: PREVIEWS, appId, threadId }, (options) =>
     client.previews.list(appId, threadId, options),
   );
+
+/** Newest first. It is not read again for each new event: the live store brings those. */
+export const threadEventsQuery = (appId: string, threadId: string) =>
+  infiniteQueryOptions({
+    queryKey: inThread(appId, threadId, 'events'),
+    queryFn: async ({ pageParam, signal }) =>
+      await client.events.list(
+        { appId, threadId },
+        {
+          ...READ,
+          signal,
+          order: 'desc',
+          limit: PAGE_ITEMS,
+          ...(pageParam !== null && { cursor: pageParam }),
+        },
+      ),
+    initialPageParam: null as string | null,
+    getNextPageParam: (last: EventPage) => (last.hasMore ? last.nextCursor : null),
+    refetchOnMount: 'always',
+  });

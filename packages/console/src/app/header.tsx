@@ -14,9 +14,9 @@ export function Header({ onPalette, onSidebar }: { onPalette: () => void; onSide
           <MenuIcon size={16} />
         </IconButton>
       </div>
-      <Button kind="quiet" onPress={onPalette} aria-label="Find and go">
+      <Button kind="quiet" onPress={onPalette}>
         <Search size={14} aria-hidden />
-        <span className="hidden sm:inline">Find and go</span>
+        <span className="sr-only sm:not-sr-only">Find and go</span>
         <kbd className="hidden font-mono text-11 text-ink-3 sm:inline">{keyLabel('mod+k')}</kbd>
       </Button>
       <div className="ml-auto flex items-center gap-2">

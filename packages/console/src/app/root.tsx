@@ -52,7 +52,7 @@ export function PageFailure({ error, reset }: ErrorComponentProps) {
       </Page>
     );
   return (
-    <Page title="A part of the address is not understood">
+    <Page title="Bad address">
       <Empty title="A part of the address is not understood">
         <p className="long">{bad.message}</p>
         <Button onPress={() => void router.navigate({ href: withoutParam(bad.param) })}>

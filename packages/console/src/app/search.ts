@@ -6,7 +6,7 @@ export type Reads<T> = (value: unknown) => T | undefined;
 export class BadSearch extends Error {
   readonly param: string;
   constructor(param: string, expected: string) {
-    super(`The address has a part that is not understood: “${param}”${expected}.`);
+    super(`“${param}” is unknown or has a value that it cannot have${expected}.`);
     this.param = param;
   }
 }
@@ -20,7 +20,7 @@ export function search<S extends Shape>(shape: S): (given: Record<string, unknow
     const values: Record<string, unknown> = {};
     for (const [name, value] of Object.entries(given)) {
       if (value === undefined) continue;
-      const reads = shape[name];
+      const reads = Object.hasOwn(shape, name) ? shape[name] : undefined;
       const read = reads?.(value);
       if (read === undefined) throw new BadSearch(name, reads?.expected ?? '');
       values[name] = read;

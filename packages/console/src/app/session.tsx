@@ -1,12 +1,15 @@
 /** The session while pages are open: its live data, and signing in again over the page when it has ended. */
 import { useQueryClient } from '@tanstack/react-query';
-import { useEffect, useState } from 'react';
+import { lazy, Suspense, useEffect, useState } from 'react';
 import { startLive } from '../live/index.ts';
 import type { Live } from '../live/index.ts';
-import { client, watchSession } from '../api/client.ts';
+import { client, watchLimits, watchSession } from '../api/client.ts';
 import { sessionQuery, useSession } from '../api/session.ts';
-import { SignInForm } from '../pages/account/sign-in-form.tsx';
 import { Dialog } from '../ui/overlays.tsx';
+
+const SignInForm = lazy(async () => ({
+  default: (await import('../pages/account/sign-in-form.tsx')).SignInForm,
+}));
 
 let signedOut = false;
 const listeners = new Set<() => void>();
@@ -17,10 +20,17 @@ function setSignedOut(value: boolean): void {
   for (const listener of listeners) listener();
 }
 
-/** The live data of this user in this organization; another one starts from nothing. */
-export function useLiveOfSession(userId: string, organizationId: string): Live | null {
+/**
+ * The live data of this user in this organization; another one starts from nothing. `isReady`: its place in the log is
+ * known. What a page reads before that would be read twice.
+ */
+export function useLiveOfSession(
+  userId: string,
+  organizationId: string,
+): { live: Live | null; isReady: boolean } {
   const queries = useQueryClient();
   const [live, setLive] = useState<Live | null>(null);
+  const [isReady, setReady] = useState(false);
   const [round, setRound] = useState(0);
   useEffect(() => {
     const again = () => {
@@ -37,9 +47,14 @@ export function useLiveOfSession(userId: string, organizationId: string): Live |
       onSignedOut: () => setSignedOut(true),
     });
     setLive(started);
-    return () => started.stop();
+    void started.ready.then(() => setReady(true));
+    const stopWatching = watchLimits((ms) => started.pause(ms));
+    return () => {
+      stopWatching();
+      started.stop();
+    };
   }, [queries, userId, organizationId, round]);
-  return live;
+  return { live, isReady };
 }
 
 /** Over the page, so that nothing on it is lost. Another user gets a page of their own. */
@@ -65,7 +80,9 @@ export function SessionGate() {
   return (
     <Dialog title="Sign in to go on" isHeld isOpen={isShown} onClose={() => {}}>
       <p className="text-ink-2">Your session has ended. What you typed is still here.</p>
-      <SignInForm email={user.email} onDone={() => void goOn()} />
+      <Suspense>
+        <SignInForm email={user.email} onDone={() => void goOn()} />
+      </Suspense>
     </Dialog>
   );
 }

@@ -1,6 +1,7 @@
 import { ChevronDown, ChevronRight } from 'lucide-react';
 import { memo, useLayoutEffect, useMemo } from 'react';
 import type { CSSProperties, ReactNode } from 'react';
+import { count } from '../ui/values.tsx';
 import { DiffRow } from './diff-row.tsx';
 import type { LineRange, RowsShown } from './diff-row.tsx';
 import {
@@ -59,7 +60,7 @@ export interface FileProps {
   onFold: (index: number, folded: boolean) => void;
   onViewed: ((file: DiffFile, viewed: boolean) => void) | undefined;
   onHeight: (index: number, height: number) => void;
-  onRetry: (file: DiffFile) => void;
+  onRetry: ((file: DiffFile) => void) | undefined;
 }
 
 const STATUS: Record<string, { word: string; mark: string }> = {
@@ -117,13 +118,8 @@ function FileHead({ file, index, folded, viewed, current, number, onFold, onView
         )}
         <Plain text={file.path} />
       </span>
-      <span
-        role="gridcell"
-        className="flex-none font-mono text-12"
-        aria-label={`${file.additions} added, ${file.deletions} removed`}
-      >
-        <span style={{ color: 'var(--added-mark)' }}>+{file.additions}</span>{' '}
-        <span style={{ color: 'var(--removed-mark)' }}>−{file.deletions}</span>
+      <span role="gridcell" className="flex-none">
+        {file.additions + file.deletions > 0 && <Counts {...file} />}
       </span>
       {onViewed !== undefined && (
         <span role="gridcell" className="flex flex-none">
@@ -144,6 +140,20 @@ function FileHead({ file, index, folded, viewed, current, number, onFold, onView
   );
 }
 
+/** Counts of added and removed lines. */
+export function Counts({ additions, deletions }: { additions: number; deletions: number }): ReactNode {
+  return (
+    <span
+      className="font-mono text-12 whitespace-nowrap"
+      role="img"
+      aria-label={`${count(additions)} added, ${count(deletions)} removed`}
+    >
+      <span className="text-added-mark">+{count(additions)}</span>{' '}
+      <span className="text-removed-mark">−{count(deletions)}</span>
+    </span>
+  );
+}
+
 function FileNote({ file, index, problem, number, onHeight, onRetry }: FileProps): ReactNode {
   const body = bodyOf(file);
   const height = problem === undefined ? guessBody(file) : NOTE_HEIGHT;
@@ -151,7 +161,7 @@ function FileNote({ file, index, problem, number, onHeight, onRetry }: FileProps
   const texts = {
     rows: '',
     binary: 'Binary file.',
-    truncated: 'Too large to compare here: the archive of either source has the file.',
+    truncated: 'Too large to compare here.',
     unchanged: file.status === 'mode' ? 'Only the file mode changed.' : 'No line changed.',
     missing: problem === undefined ? 'Loading…' : `${problem} `,
   };
@@ -160,7 +170,7 @@ function FileNote({ file, index, problem, number, onHeight, onRetry }: FileProps
       <div className="diff-note" role="gridcell">
         {texts[body]}
         {problem !== undefined && (
-          <button type="button" className="text-water underline" onClick={() => onRetry(file)}>
+          <button type="button" className="text-water underline" onClick={() => onRetry?.(file)}>
             Try again
           </button>
         )}

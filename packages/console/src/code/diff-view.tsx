@@ -58,6 +58,7 @@ interface Props {
   onNeed?: (files: DiffFile[]) => void;
   /** Why a patch could not be read, by path. */
   problems?: ReadonlyMap<string, string>;
+  onRetry?: (file: DiffFile) => void;
   onCurrent?: (path: string) => void;
   handle?: Ref<DiffHandle>;
   className?: string;
@@ -90,9 +91,12 @@ export function DiffView(props: Props): ReactNode {
   const currentIndex = items.findLast((item) => item.start <= viewport.top + HEAD_HEIGHT + ROW)?.index ?? 0;
   const current = files[currentIndex]?.path;
 
+  // A new one asks the files on the screen for their heights again.
+  const [measured, setMeasured] = useState(0);
   const onHeight = useCallback(
     (index: number, height: number) => virtualizer.resizeItem(index, height),
-    [virtualizer],
+    // oxlint-disable-next-line react/exhaustive-deps
+    [virtualizer, measured],
   );
   const onFold = (index: number, folded: boolean) => {
     const file = files[index]!;
@@ -114,6 +118,7 @@ export function DiffView(props: Props): ReactNode {
     if (lastLook.current === lookKey) return;
     lastLook.current = lookKey;
     virtualizer.measure();
+    setMeasured((last) => last + 1);
     virtualizer.scrollToIndex(currentIndex, { align: 'start' });
   }, [lookKey, virtualizer, currentIndex]);
   const lastPair = useRef(pair);
@@ -122,6 +127,7 @@ export function DiffView(props: Props): ReactNode {
     lastPair.current = pair;
     setFolds(new Map());
     virtualizer.measure();
+    setMeasured((last) => last + 1);
     virtualizer.scrollToOffset(0);
   }, [pair, virtualizer]);
 
@@ -131,7 +137,12 @@ export function DiffView(props: Props): ReactNode {
 
   const missing = items.flatMap(({ index }) => {
     const file = files[index];
-    return file !== undefined && bodyOf(file) === 'missing' && !isFolded(file.path) ? [file] : [];
+    return file !== undefined &&
+      bodyOf(file) === 'missing' &&
+      !isFolded(file.path) &&
+      !props.problems?.has(file.path)
+      ? [file]
+      : [];
   });
   useEffect(() => {
     if (missing.length > 0) onNeed?.(missing);
@@ -148,25 +159,25 @@ export function DiffView(props: Props): ReactNode {
     const inFile = row < 0 ? 0 : HEAD_HEIGHT + topOf(heights, row) - viewport.height / 3;
     virtualizer.scrollToOffset(start + Math.max(0, inFile));
   };
-  // A line of a file whose patch is still to come.
-  const awaited = useRef<{ path: string; line: LineRange } | null>(null);
-  const goTo = (path: string, line: LineRange | null = null) => {
-    const index = files.findIndex((file) => file.path === path || file.oldPath === path);
-    const file = files[index];
-    if (file === undefined) return;
-    if (line !== null && file.patch !== undefined)
-      goToRow(index, (rows) => rowOfLine(rows, line.from, line.side));
-    else {
-      awaited.current = line === null ? null : { path, line };
-      virtualizer.scrollToIndex(index, { align: 'start' });
-    }
-  };
-  useLayoutEffect(() => {
+  // A place waits for the first layout, and for its patch.
+  const awaited = useRef<{ path: string; line: LineRange | null; isShown: boolean } | null>(null);
+  const arrive = () => {
     const wanted = awaited.current;
-    if (wanted === null || files.find((file) => file.path === wanted.path)?.patch === undefined) return;
-    awaited.current = null;
-    goTo(wanted.path, wanted.line);
-  });
+    if (wanted === null || viewport.height === 0) return;
+    const index = files.findIndex(({ path, oldPath }) => path === wanted.path || oldPath === wanted.path);
+    const body = index < 0 ? 'unchanged' : bodyOf(files[index]!);
+    if (wanted.line === null || body !== 'missing') awaited.current = null;
+    if (index < 0) return;
+    if (wanted.line !== null && body === 'rows')
+      goToRow(index, (rows) => rowOfLine(rows, wanted.line!.from, wanted.line!.side));
+    else if (!wanted.isShown) virtualizer.scrollToIndex(index, { align: 'start' });
+    wanted.isShown = true;
+  };
+  useLayoutEffect(arrive);
+  const goTo = (path: string, line: LineRange | null = null) => {
+    awaited.current = { path, line, isShown: false };
+    arrive();
+  };
 
   const place = useRef<Place | null>(null);
   useImperativeHandle(props.handle, () => ({
@@ -241,7 +252,7 @@ export function DiffView(props: Props): ReactNode {
                 onFold={onFold}
                 onViewed={props.onViewed && setViewed}
                 onHeight={onHeight}
-                onRetry={(file) => onNeed?.([file])}
+                onRetry={props.onRetry}
               />
             </div>
           );

@@ -3,6 +3,8 @@ export interface Environment {
   /** Null where the browser has none: on a page over plain http. */
   locks: LockManager | null;
   openChannel(name: string): BroadcastChannel;
+  /** How often a tab looks after its leader. */
+  tickMs: number;
   isVisible(): boolean;
   isFocused(): boolean;
   isOnline(): boolean;
@@ -18,6 +20,7 @@ const page = typeof document === 'undefined' ? null : document;
 export const browser: Environment = {
   locks: (globalThis.navigator as { locks?: LockManager } | undefined)?.locks ?? null,
   openChannel: (name) => new BroadcastChannel(name),
+  tickMs: 1_000,
   isVisible: () => page?.visibilityState !== 'hidden',
   isFocused: () => page?.hasFocus() ?? true,
   isOnline: () => (globalThis.navigator as { onLine?: boolean } | undefined)?.onLine !== false,

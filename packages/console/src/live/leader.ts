@@ -1,6 +1,7 @@
 /** The tab that reads the feed, and tells the others. Only its messages change what they know of the service. */
 import type { Client, HeadraceEvent, ReaderState } from '@headrace/client';
 import { Feed } from './feed.ts';
+import type { FeedStart } from './feed.ts';
 import type { Message, SentStatus } from './messages.ts';
 import { Soon } from './soon.ts';
 import { newLink, stateOf } from './state.ts';
@@ -32,6 +33,7 @@ const CATCH_UP_MS = 30_000;
 /** No large piece for this long: nothing more was missed. */
 const CAUGHT_UP_MS = 1_000;
 const LONGEST_RECOVERY_MS = 10_000;
+const LONGEST_WAIT_MS = 5_000;
 
 export class Leader {
   readonly #options: LeaderOptions;
@@ -44,6 +46,7 @@ export class Leader {
   #openedAt = 0;
   #largeAt = 0;
   #last = '';
+  #retry: ReturnType<typeof setTimeout> | undefined;
 
   constructor(options: LeaderOptions) {
     this.#options = options;
@@ -54,7 +57,7 @@ export class Leader {
       client: options.client,
       isPolled: options.isPolled,
       cursor: () => this.#position ?? options.store.cursor,
-      onStart: (cursor, isGap) => this.#rebase(cursor, isGap),
+      onStart: (cursor, start) => this.#rebase(cursor, start),
       onEvent: (event) => {
         this.#events.push(event);
         this.#position = event.cursor;
@@ -88,7 +91,10 @@ export class Leader {
     this.#lose();
     this.#link.isOnline = isOnline;
     if (isOnline) this.#feed.restart();
-    else this.#feed.stop();
+    else {
+      clearTimeout(this.#retry);
+      this.#feed.stop();
+    }
     this.update();
   }
 
@@ -123,6 +129,7 @@ export class Leader {
   }
 
   stop(): void {
+    clearTimeout(this.#retry);
     this.#feed.stop();
     this.#flush();
     this.#soon.stop();
@@ -159,12 +166,12 @@ export class Leader {
     this.#largeAt = now;
   }
 
-  #rebase(cursor: string, isGap: boolean): void {
+  #rebase(cursor: string, { isGap, isNewHistory }: FeedStart): void {
     this.#flush();
     const { id, store, post, onRebase } = this.#options;
     this.#position = cursor;
-    post({ kind: 'rebase', leader: id, cursor, isGap });
-    store.rebase(cursor);
+    post({ kind: 'rebase', leader: id, cursor, isGap, isNewHistory });
+    store.rebase(cursor, isNewHistory);
     if (isGap) {
       this.#link.isRecovering = true;
       this.#recoveryEndsAt = performance.now() + LONGEST_RECOVERY_MS;
@@ -176,6 +183,7 @@ export class Leader {
   #enter(state: ReaderState): void {
     const now = performance.now();
     const link = this.#link;
+    clearTimeout(this.#retry);
     if (state.state === 'open') this.#open();
     else if (state.state === 'connecting') {
       this.#lose();
@@ -186,7 +194,11 @@ export class Leader {
       link.phase = 'waiting';
       link.reason = state.reason.message;
       link.isLimited = state.reason.status === 429;
-      link.nextAttemptAt = now + Math.max(0, state.nextAttemptAt.getTime() - Date.now());
+      const delayMs = Math.max(0, state.nextAttemptAt.getTime() - Date.now());
+      // Somebody watches: only what the service asks for is longer.
+      const isTooLong = delayMs > LONGEST_WAIT_MS && state.reason.retryAfterMs === null;
+      link.nextAttemptAt = now + (isTooLong ? LONGEST_WAIT_MS : delayMs);
+      if (isTooLong) this.#retry = setTimeout(() => this.#feed.restart(), LONGEST_WAIT_MS);
     } else link.isRecovering = true;
     this.update();
   }

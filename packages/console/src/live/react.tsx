@@ -46,5 +46,6 @@ export function useEvents(listener: (events: HeadraceEvent[]) => void): void {
 function useSnapshot<T>(read: (live: Live | null) => T): T {
   const live = useLive();
   const subscribe = useCallback((listener: () => void) => live?.subscribe(listener) ?? (() => {}), [live]);
-  return useSyncExternalStore(subscribe, () => read(live));
+  const snapshot = () => read(live);
+  return useSyncExternalStore(subscribe, snapshot, snapshot);
 }

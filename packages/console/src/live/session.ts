@@ -40,9 +40,10 @@ export interface Live {
   onEvents(listener: (events: HeadraceEvent[]) => void): () => void;
   /** Connects now, unless the connection works. */
   check(): void;
+  /** The service has answered 429: no tab refetches anything for that long. The client itself repeats the call. */
+  pause(ms: number): void;
 }
 
-const TICK_MS = 1_000;
 /** Silence of the leader, in ticks of a visible tab, before it is asked, and before it is replaced. */
 const PING_TICKS = 3;
 const STEAL_TICKS = 10;
@@ -81,7 +82,6 @@ export class Session implements Live {
   #isAsking = false;
   #heardAt: number | null = null;
   #nextAttemptAt: number | null = null;
-  #pausedUntil = 0;
   #gapAt: number | null = null;
   #sent: Pick<SentStatus, 'state' | 'reason'> = { state: 'connecting', reason: null };
   #status: LiveStatus = { state: 'connecting', dataAt: null, reason: null, gapAt: null, nextAttemptAt: null };
@@ -100,10 +100,7 @@ export class Session implements Live {
       budget: this.#budget,
       isHeld: () => !this.#isVisible || this.#isSignedOut || this.#sent.state === 'offline',
       onSpent: (cost) => this.#post({ kind: 'spent', cost }),
-      onPaused: (ms) => {
-        this.#post({ kind: 'paused', ms });
-        this.#pause(ms);
-      },
+      onPaused: (ms) => this.pause(ms),
       onFetched: () => this.#endRecovery(),
       onUnauthorized: () => this.#signOut(true),
     });
@@ -130,7 +127,7 @@ export class Session implements Live {
     this.#channel = environment.openChannel(this.#name);
     const receive = ({ data }: MessageEvent) => this.#receive(data as Message);
     this.#channel.addEventListener('message', receive);
-    const tick = setInterval(() => this.#tick(), TICK_MS);
+    const tick = setInterval(() => this.#tick(), environment.tickMs);
     const late = setTimeout(() => this.#isReady(), READY_MS);
     this.#ends.push(
       () => this.#channel.removeEventListener('message', receive),
@@ -179,6 +176,11 @@ export class Session implements Live {
   check(): void {
     if (this.#leader) this.#leader.check();
     else this.#post({ kind: 'check' });
+  }
+
+  pause(ms: number): void {
+    this.#post({ kind: 'paused', ms });
+    this.#pause(ms);
   }
 
   /** Waits for the lock, or takes it; leads while it has it. */
@@ -252,7 +254,7 @@ export class Session implements Live {
     }
     if (message.to !== undefined) this.#isAsking = false;
     if (message.kind === 'rebase') {
-      this.#store.rebase(message.cursor);
+      this.#store.rebase(message.cursor, message.isNewHistory);
       this.#isAsking = false;
       this.#onRebase(message.isGap);
     } else if (this.#store.receive(message)) {
@@ -272,10 +274,8 @@ export class Session implements Live {
     if (this.#isEnded()) return;
     this.#leader?.update();
     this.#endRecovery();
-    if (this.#pausedUntil && performance.now() >= this.#pausedUntil) {
-      this.#pausedUntil = 0;
-      this.#changed();
-    }
+    // A pause ends by time alone.
+    if (this.#reason() !== this.#status.reason) this.#changed();
     // An answer may have been lost with its leader.
     this.#isAsking = false;
     if (this.#leader || !this.#isVisible || !this.#environment.locks) return;
@@ -303,7 +303,7 @@ export class Session implements Live {
       else this.#retire();
     }
     if (!this.#isVisible) return;
-    this.check();
+    if (this.#environment.locks) this.check();
     this.#refetcher.run();
   }
 
@@ -333,9 +333,7 @@ export class Session implements Live {
   }
 
   #pause(ms: number): void {
-    const now = performance.now();
-    this.#budget.pause(now, ms);
-    this.#pausedUntil = Math.max(this.#pausedUntil, now + ms);
+    this.#budget.pause(performance.now(), ms);
     this.#changed();
   }
 
@@ -349,7 +347,7 @@ export class Session implements Live {
     this.#nextAttemptAt = nextAttemptAt;
     const dataAt = this.#dateOf(this.#heardAt);
     const isLater = Math.abs((dataAt ?? 0) - (this.#status.dataAt ?? 0)) >= DATA_AT_MS;
-    const isNews = state !== this.#status.state || (reason ?? this.#pauseReason()) !== this.#status.reason;
+    const isNews = state !== this.#status.state || this.#reason() !== this.#status.reason;
     if (isNews || isMoved || isLater) this.#changed();
     if (state === 'live' && !wasLive) this.#refetcher.forgive();
   }
@@ -396,7 +394,7 @@ export class Session implements Live {
     const next: LiveStatus = {
       state: this.#sent.state,
       dataAt: this.#dateOf(this.#heardAt),
-      reason: this.#sent.reason ?? this.#pauseReason(),
+      reason: this.#reason(),
       gapAt: this.#dateOf(this.#gapAt),
       nextAttemptAt: this.#dateOf(this.#nextAttemptAt),
     };
@@ -407,9 +405,10 @@ export class Session implements Live {
     if (isMoved || state !== next.state || reason !== next.reason) this.#status = next;
   }
 
-  #pauseReason(): string | null {
-    const leftMs = this.#pausedUntil - performance.now();
-    return leftMs > 0 ? 'The service asks to wait: there were too many requests.' : null;
+  #reason(): string | null {
+    if (this.#sent.reason !== null) return this.#sent.reason;
+    const isPaused = this.#budget.pausedMs(performance.now()) > 0;
+    return isPaused ? 'The service asks to wait: there were too many requests.' : null;
   }
 
   /** By the machine's clock, for people. */

@@ -90,7 +90,11 @@ const isTyping = (target: EventTarget | null) =>
 
 /** `⌘K` on a Mac, else `Ctrl K`. */
 export const keyLabel = (keys: string): string =>
-  keys.replace('mod+', /Mac|iPhone|iPad/.test(navigator.userAgent) ? '⌘' : 'Ctrl ').replace(/k$/, 'K');
+  keys.replace(
+    /^mod\+(.*)$/,
+    (_, key: string) =>
+      `${/Mac|iPhone|iPad/.test(navigator.userAgent) ? '⌘' : 'Ctrl '}${key.length === 1 ? key.toUpperCase() : key}`,
+  );
 
 /** Moves the focus among the rows of the page (`data-row`). */
 export function moveRow(step: 1 | -1): void {

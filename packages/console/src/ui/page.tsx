@@ -38,7 +38,7 @@ export function Section({
   children: ReactNode;
 }) {
   return (
-    <section className="min-w-0 border-t border-line">
+    <section className="-mt-px min-w-0 border-t border-line">
       <div className="flex min-h-9 items-center gap-3 px-4 py-1">
         <h2 className="mr-auto font-bold">{title}</h2>
         {actions}

@@ -19,7 +19,7 @@ export function Skeleton({ lines = 4, height = 36 }: { lines?: number; height?: 
   return (
     <div role="status" aria-label="Loading" data-skeleton className={isShown ? '' : 'invisible'}>
       {Array.from({ length: lines }, (_, i) => (
-        <div key={i} className="flex items-center px-3" style={{ height }}>
+        <div key={i} className="flex items-center px-4" style={{ height }}>
           <div className="skeleton h-3" style={{ width: `${70 - ((i * 23) % 45)}%` }} />
         </div>
       ))}
@@ -30,7 +30,7 @@ export function Skeleton({ lines = 4, height = 36 }: { lines?: number; height?: 
 /** Nothing is here: says why, and what to do. */
 export function Empty({ title, children }: { title: string; children?: ReactNode }) {
   return (
-    <div className="flex flex-col items-start gap-2 px-3 py-6">
+    <div className="flex flex-col items-start gap-2 px-4 py-6">
       <p className="text-15 font-bold">{title}</p>
       {children && <div className="flex max-w-[64ch] flex-col items-start gap-2 text-ink-2">{children}</div>}
     </div>
@@ -43,7 +43,7 @@ export function Failure({ error, retry }: { error: unknown; retry?: () => void }
   return (
     <div
       role="alert"
-      className={`flex flex-col items-start gap-2 px-3 py-6 ${isGone ? '' : 'border-l-2 border-fail'}`}
+      className={`flex flex-col items-start gap-2 px-4 py-6 ${isGone ? '' : 'border-l-2 border-fail'}`}
     >
       <p className="text-15 font-bold">{title}</p>
       <p className="long max-w-[72ch] text-ink-2">{message}</p>

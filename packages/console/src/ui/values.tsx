@@ -32,9 +32,11 @@ export function relative(at: string | number, now: number): string {
 export function duration(ms: number): string {
   if (ms < 1000) return `${Math.max(0, Math.round(ms))} ms`;
   if (ms < 60_000) return `${(ms / 1000).toFixed(ms < 10_000 ? 1 : 0)} s`;
-  const minutes = Math.floor(ms / 60_000);
-  if (minutes < 60) return `${minutes} min ${Math.round((ms % 60_000) / 1000)} s`;
-  return `${Math.floor(minutes / 60)} h ${minutes % 60} min`;
+  const seconds = Math.round(ms / 1000);
+  const minutes = Math.floor(seconds / 60);
+  return minutes < 60
+    ? `${minutes} min ${seconds % 60} s`
+    : `${Math.floor(minutes / 60)} h ${minutes % 60} min`;
 }
 
 /** `812 B`, `14 KiB`, `3.2 MiB`. */
@@ -125,7 +127,7 @@ export function CopyButton({ text, label }: { text: string; label: string }) {
 export function Id({ value, copy = true }: { value: string; copy?: boolean }) {
   const short = value.length > 14 ? `${value.slice(0, value.indexOf('_') + 1)}…${value.slice(-6)}` : value;
   return (
-    <span className="inline-flex items-center whitespace-nowrap font-mono text-mono text-ink-2">
+    <span className="-my-1 inline-flex items-center whitespace-nowrap font-mono text-mono text-ink-2">
       <span title={value}>{short}</span>
       {copy && <CopyButton text={value} label={`Copy ${value}`} />}
     </span>

@@ -20,7 +20,7 @@ import type { Client } from '@headrace/client';
 import { plan, pull, push } from '@headrace/client/node';
 import type { Progress } from '@headrace/client/node';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
-import * as clientPaths from '../../../client/src/node/paths.ts';
+import * as clientPaths from '../../../client/src/files/paths.ts';
 import { startTestServer } from '../service.fixture.ts';
 import type { TestServer } from '../service.fixture.ts';
 import { checkPath, findCollisions, isReserved } from '../trees/paths.ts';

@@ -2,6 +2,7 @@ import { getRouteApi, useRouter } from '@tanstack/react-router';
 import { useQueryClient } from '@tanstack/react-query';
 import { sessionQuery } from '../../api/session.ts';
 import { useTitle } from '../../ui/page.tsx';
+import { samePage } from './same-page.ts';
 import { SignInForm } from './sign-in-form.tsx';
 
 const route = getRouteApi('/sign-in');
@@ -23,10 +24,4 @@ export function SignInPage() {
       <SignInForm onDone={() => void goOn()} />
     </main>
   );
-}
-
-/** Only a path of the console: an address could lead elsewhere with the user's trust. */
-export function samePage(to: string | undefined): string {
-  if (!to?.startsWith('/') || /^\/[/\\]/.test(to) || /[\n\r\t\\]/.test(to)) return '/';
-  return to.replace(/^\/console(?=\/|$)/, '') || '/';
 }

@@ -1,5 +1,152 @@
+import { keepPreviousData, useInfiniteQuery } from '@tanstack/react-query';
+import { getRouteApi, Link } from '@tanstack/react-router';
+import type { App } from '@headrace/client';
+import { useState } from 'react';
+import { allThreadsQuery, appsQuery, itemsOf } from '../../api/queries.ts';
+import { useMay } from '../../api/session.ts';
+import { Plain } from '../../code/plain.tsx';
+import { Button } from '../../ui/button.tsx';
 import { Page } from '../../ui/page.tsx';
+import { Empty, Shown } from '../../ui/states.tsx';
+import { Status } from '../../ui/status.tsx';
+import { Time } from '../../ui/values.tsx';
+import { CreateApp } from './create-app.tsx';
+import { Find } from './find.tsx';
+import { workByApp } from './work.ts';
+import type { Work } from './work.ts';
 
+const route = getRouteApi('/signed-in/apps');
+
+/** Every app, newest first. */
 export function AppsPage() {
-  return <Page title="Apps">{null}</Page>;
+  const { query = '' } = route.useSearch();
+  const navigate = route.useNavigate();
+  const [isCreating, setCreating] = useState(false);
+  const mayCreate = useMay('project:create');
+  const apps = useInfiniteQuery({ ...appsQuery(query), placeholderData: keepPreviousData });
+  const create = () => setCreating(true);
+  return (
+    <Page
+      title="Apps"
+      actions={
+        <>
+          <Find
+            label="Find apps by name"
+            value={query}
+            onChange={(next) =>
+              void navigate({ search: next ? { query: next } : {}, replace: true, resetScroll: false })
+            }
+          />
+          {mayCreate && (
+            <Button kind="primary" onPress={create}>
+              Create an app
+            </Button>
+          )}
+        </>
+      }
+    >
+      <Shown query={apps}>
+        {(data) => {
+          const items = itemsOf(data);
+          if (items.length === 0) return query ? <NotFound query={query} /> : <FirstRun onCreate={create} />;
+          return (
+            <>
+              <List apps={items} />
+              {apps.hasNextPage && (
+                <div className="p-3">
+                  <Button isPending={apps.isFetchingNextPage} onPress={() => void apps.fetchNextPage()}>
+                    Show more
+                  </Button>
+                </div>
+              )}
+            </>
+          );
+        }}
+      </Shown>
+      <CreateApp isOpen={isCreating} onClose={() => setCreating(false)} />
+    </Page>
+  );
+}
+
+function List({ apps }: { apps: App[] }) {
+  const threads = useInfiniteQuery(allThreadsQuery({ status: 'running,waiting,queued' }));
+  const work = workByApp(itemsOf(threads.data));
+  const isMore = threads.hasNextPage;
+  return (
+    <ul aria-label="Apps" className="border-t border-line">
+      {apps.map((app) => (
+        <li key={app.id}>
+          <Link
+            to="/apps/$appId"
+            params={{ appId: app.id }}
+            data-row
+            className="row flex-wrap gap-y-0 md:flex-nowrap"
+          >
+            <span className="min-w-0 basis-full truncate font-bold md:flex-1 md:basis-0">
+              <Plain text={app.name} />
+            </span>
+            <WorkOf work={work.get(app.id)} isMore={isMore} />
+            <span
+              className={`text-ink-3 tabular-nums md:w-24 ${app.headRevision === null ? '' : 'font-mono text-mono'}`}
+            >
+              {app.headRevision === null ? 'No files yet' : `r${app.headRevision}`}
+            </span>
+            <span className="hidden w-44 truncate font-mono text-mono text-ink-3 lg:block">
+              {app.externalId !== null && <Plain text={app.externalId} />}
+            </span>
+            <span className="ml-auto text-ink-3 md:w-28 md:text-right">
+              <Time at={app.updatedAt} />
+            </span>
+          </Link>
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+/** `isMore`: the threads are not all counted. */
+function WorkOf({ work, isMore }: { work: Work | undefined; isMore: boolean }) {
+  const said = (count: number, word: string) => `${count}${isMore ? '+' : ''} ${word}`;
+  return (
+    <span className="flex gap-3 empty:hidden md:w-56 md:justify-end md:empty:block">
+      {work?.waiting ? <Status status="waiting" word={said(work.waiting, 'waiting')} /> : null}
+      {work?.running ? <Status status="running" word={said(work.running, 'running')} /> : null}
+      {work?.queued ? <Status status="queued" word={said(work.queued, 'queued')} /> : null}
+    </span>
+  );
+}
+
+function NotFound({ query }: { query: string }) {
+  return (
+    <Empty title="No app has this name">
+      <p className="long">
+        Nothing contains “<Plain text={query} />
+        ”.
+      </p>
+      <Link to="/apps" className="link">
+        Show all apps
+      </Link>
+    </Empty>
+  );
+}
+
+function FirstRun({ onCreate }: { onCreate: () => void }) {
+  const mayCreate = useMay('project:create');
+  return (
+    <Empty title="No apps yet">
+      <p>An app is a folder of files, and the threads that change it. Three steps to the first one:</p>
+      <ol className="flex list-decimal flex-col gap-1 pl-5">
+        <li>Create an app.</li>
+        <li>Drop its folder on it: the files become its head.</li>
+        <li>Start a thread, say what to change, and apply what comes of it.</li>
+      </ol>
+      {mayCreate ? (
+        <Button kind="primary" onPress={onCreate}>
+          Create the first app
+        </Button>
+      ) : (
+        <p>Your role may not create apps. Ask an owner or admin for one.</p>
+      )}
+    </Empty>
+  );
 }

@@ -75,7 +75,7 @@ export function InboxPage() {
               data-row
               to="/apps/$appId/threads/$threadId"
               params={{ appId: thread.projectId, threadId: thread.id }}
-              className="row px-4"
+              className="row"
             >
               <span className="w-24 shrink-0">
                 <Status status={thread.status} />

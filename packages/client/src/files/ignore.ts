@@ -2,9 +2,20 @@
  * What `.gitignore` and `.headraceignore` exclude, as git reads them: deeper files override higher ones, and the
  * last matching pattern decides. Within a folder, the patterns of `.headraceignore` follow those of `.gitignore`.
  */
+import { latin1, utf8 } from './bytes.ts';
 import { hasWildcard, wildmatch } from './wildmatch.ts';
 
 export const IGNORE_FILES = ['.gitignore', '.headraceignore'] as const;
+
+/** Tools fill these folders. `!node_modules/` in an ignore file includes one anyway. */
+export const DEPENDENCY_FOLDERS: ReadonlySet<string> = new Set([
+  'node_modules',
+  '.venv',
+  'venv',
+  '__pycache__',
+  '.pnpm-store',
+  'bower_components',
+]);
 
 /** Null if no pattern matches. An `ignored` folder is not read. */
 export type Verdict = 'ignored' | 'included' | null;
@@ -67,8 +78,7 @@ function matches(pattern: Pattern, path: string, name: string): boolean {
 }
 
 function parsePatterns(file: Uint8Array): Pattern[] {
-  const text = Buffer.from(file.buffer, file.byteOffset, file.byteLength).toString('latin1');
-  return text
+  return latin1(file)
     .replace(/^\xef\xbb\xbf/, '')
     .split('\n')
     .flatMap((line) => parsePattern(line.replace(/\r$/, '')) ?? []);
@@ -106,6 +116,5 @@ function withoutTrailingSpaces(line: string): string {
 }
 
 /** Each character of the result is one byte of UTF-8. */
-const bytesOf = (text: string): string =>
-  BEYOND_ASCII.test(text) ? Buffer.from(text).toString('latin1') : text;
+const bytesOf = (text: string): string => (BEYOND_ASCII.test(text) ? latin1(utf8(text)) : text);
 const BEYOND_ASCII = /\P{ASCII}/u;

@@ -3,6 +3,8 @@
  * anything is sent or written.
  */
 
+import { utf8 } from './bytes.ts';
+
 const MAX_CHARACTERS = 1024;
 const MAX_SEGMENT_BYTES = 255;
 const RESERVED = new Set(['.git', '.context', '.hoplite', 'git~1']);
@@ -37,7 +39,7 @@ function checkSegment(segment: string): string | null {
   if (segment === '') return 'must not contain a doubled slash';
   if (segment === '.' || segment === '..') return 'must not contain "." or ".." as a part';
   // A UTF-16 unit is at most three bytes of UTF-8.
-  if (segment.length * 3 > MAX_SEGMENT_BYTES && Buffer.byteLength(segment) > MAX_SEGMENT_BYTES)
+  if (segment.length * 3 > MAX_SEGMENT_BYTES && utf8(segment).length > MAX_SEGMENT_BYTES)
     return `must not have a part of more than ${MAX_SEGMENT_BYTES} bytes`;
   return isReserved(segment) ? 'must not use a reserved name (.git, .context, .hoplite)' : null;
 }

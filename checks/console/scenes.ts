@@ -1,0 +1,169 @@
+/** Every page of the console: where it is, what it reads, and further scenes of it for pictures. */
+import type { Visit } from './browser.ts';
+import type { WholeGround } from './ground.ts';
+
+export interface Scene {
+  name: string;
+  path(ground: WholeGround): string;
+  /** After the page has come to rest: opens what the scene shows. */
+  prepare?(visit: Visit): Promise<unknown>;
+}
+
+export interface PageScene extends Scene {
+  /** The read without which the page has nothing to show. */
+  read: RegExp;
+  /** The same page of something that does not exist, if its address has an id of its own. */
+  unknown?(ground: WholeGround): string;
+  /** Where nothing is to be shown: the same page of a service without apps, or of an app without any work. */
+  empty?: 'service' | ((appId: string) => string);
+  /** It shows nothing but the session. */
+  isOfSession?: boolean;
+}
+
+const app = ({ app: { id } }: WholeGround) => `/console/apps/${id}`;
+const conflicted = ({ conflict }: WholeGround) => `/console/apps/${conflict.app.id}`;
+/** An id of the right form that nothing has. */
+const none = (id: string) => `${id.slice(0, id.indexOf('_') + 1)}${'0'.repeat(26)}`;
+
+export const PAGES: PageScene[] = [
+  {
+    name: 'inbox',
+    path: () => '/console/',
+    read: /^GET \/api\/platform\/v1\/(threads|applies|builds)/,
+    empty: 'service',
+  },
+  {
+    name: 'apps',
+    path: () => '/console/apps',
+    read: /^GET \/api\/platform\/v1\/apps(\?|$)/,
+    empty: 'service',
+  },
+  {
+    name: 'race',
+    path: app,
+    read: /source-head\/history|\/apps\/[^/]+\/threads/,
+    unknown: ({ app: { id } }) => `/console/apps/${none(id)}`,
+    empty: (appId) => `/console/apps/${appId}`,
+  },
+  { name: 'settings', path: (ground) => `${app(ground)}/settings`, read: /\/apps\/[^/]+\/settings/ },
+  {
+    name: 'sources',
+    path: (ground) => `${app(ground)}/sources`,
+    read: /\/apps\/[^/]+\/sources(\?|$)/,
+    empty: (appId) => `/console/apps/${appId}/sources`,
+  },
+  {
+    name: 'source',
+    path: (ground) => `${app(ground)}/sources/${ground.app.sourceId}`,
+    read: /\/sources\/src_[^/?]+/,
+    unknown: (ground) => `${app(ground)}/sources/${none(ground.app.sourceId)}`,
+  },
+  {
+    name: 'diff',
+    path: (ground) =>
+      `${app(ground)}/diff?from=${ground.app.sourceId}&to=${ground.threads.completed.latestSourceId}`,
+    read: /\/diff\?/,
+    unknown: (ground) => `${app(ground)}/diff?from=${ground.app.sourceId}&to=${none(ground.app.sourceId)}`,
+  },
+  {
+    name: 'thread',
+    path: (ground) => `${app(ground)}/threads/${ground.threads.completed.id}`,
+    read: /\/threads\/thr_[^/?]+($|\?)/,
+    unknown: (ground) => `${app(ground)}/threads/${none(ground.threads.completed.id)}`,
+  },
+  {
+    name: 'conflicts',
+    path: (ground) => `${conflicted(ground)}/threads/${ground.conflict.thread.id}/apply`,
+    read: /\/apply\/preview$|\/applies/,
+    unknown: (ground) => `${conflicted(ground)}/threads/${none(ground.conflict.thread.id)}/apply`,
+  },
+  {
+    name: 'applies',
+    path: (ground) => `${app(ground)}/applies`,
+    read: /\/applies(\?|$)/,
+    empty: (appId) => `/console/apps/${appId}/applies`,
+  },
+  {
+    name: 'apply',
+    path: (ground) => `${conflicted(ground)}/applies/${ground.conflict.apply.id}`,
+    read: /\/applies\/apl_/,
+    unknown: (ground) => `${conflicted(ground)}/applies/${none(ground.conflict.apply.id)}`,
+  },
+  {
+    name: 'builds',
+    path: (ground) => `${app(ground)}/builds`,
+    read: /\/builds(\?|$)/,
+    empty: (appId) => `/console/apps/${appId}/builds`,
+  },
+  {
+    name: 'build',
+    path: (ground) => `${app(ground)}/builds/${ground.builds.ready.id}`,
+    read: /\/builds\/bld_[^/]+($|\?)/,
+    unknown: (ground) => `${app(ground)}/builds/${none(ground.builds.ready.id)}`,
+  },
+  {
+    name: 'previews',
+    path: (ground) => `${app(ground)}/previews`,
+    read: /\/previews(\?|$)/,
+    empty: (appId) => `/console/apps/${appId}/previews`,
+  },
+  {
+    name: 'preview',
+    path: (ground) => `${app(ground)}/previews/${ground.preview.id}`,
+    read: /\/previews\/prv_/,
+    unknown: (ground) => `${app(ground)}/previews/${none(ground.preview.id)}`,
+  },
+  { name: 'account', path: () => '/console/account', read: /^GET \/api\/sessions/, isOfSession: true },
+];
+
+const press = (keys: string) => (visit: Visit) => visit.page.keyboard.press(keys);
+const ofThread =
+  (name: keyof WholeGround['threads'], panel = '') =>
+  (ground: WholeGround) =>
+    `${app(ground)}/threads/${ground.threads[name].id}${panel && `?panel=${panel}`}`;
+
+/** What pictures show: every page, and some of them in another state. */
+export const SCENES: Scene[] = [
+  ...PAGES,
+  { name: 'palette', path: () => '/console/', prepare: press('ControlOrMeta+k') },
+  { name: 'keys', path: () => '/console/', prepare: press('?') },
+  { name: 'no-such-page', path: () => '/console/nowhere' },
+  { name: 'no-such-app', path: ({ app: { id } }) => `/console/apps/${none(id)}` },
+  { name: 'bad-search', path: (ground) => `${app(ground)}/builds?status=odd` },
+  { name: 'race-table', path: (ground) => `${app(ground)}?show=table` },
+  { name: 'thread-running', path: ofThread('running') },
+  { name: 'thread-waiting', path: ofThread('waiting') },
+  { name: 'thread-failed', path: ofThread('failed') },
+  { name: 'thread-queued', path: ofThread('queued') },
+  { name: 'thread-changes', path: ofThread('completed', 'changes') },
+  { name: 'thread-files', path: ofThread('completed', 'files') },
+  { name: 'thread-preview', path: ofThread('completed', 'preview') },
+  { name: 'thread-terminal', path: ofThread('completed', 'terminal') },
+  { name: 'thread-builds', path: ofThread('completed', 'builds') },
+  { name: 'thread-events', path: ofThread('completed', 'events') },
+  { name: 'thread-runs', path: ofThread('completed', 'runs') },
+  {
+    name: 'thread-conflicted',
+    path: (ground) => `${conflicted(ground)}/threads/${ground.conflict.thread.id}`,
+  },
+  {
+    name: 'conflict-content',
+    path: (ground) => `${conflicted(ground)}/threads/${ground.conflict.thread.id}/apply?path=src/prices.ts`,
+  },
+  {
+    name: 'conflict-binary',
+    path: (ground) => `${conflicted(ground)}/threads/${ground.conflict.thread.id}/apply?path=assets/logo.png`,
+  },
+  {
+    name: 'diff-split',
+    path: (ground) =>
+      `${app(ground)}/diff?from=${ground.app.sourceId}&to=${ground.threads.completed.latestSourceId}&view=split`,
+  },
+  {
+    name: 'source-file',
+    path: (ground) => `${app(ground)}/sources/${ground.app.sourceId}?file=src/cart.ts`,
+  },
+  { name: 'build-failed', path: (ground) => `${app(ground)}/builds/${ground.builds.failed.id}` },
+  { name: 'build-building', path: (ground) => `${app(ground)}/builds/${ground.builds.building.id}` },
+  { name: 'build-files', path: (ground) => `${app(ground)}/builds/${ground.builds.ready.id}?part=files` },
+];

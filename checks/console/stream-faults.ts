@@ -1,0 +1,184 @@
+/** The oracle of the live store: after each fault, what a page shows equals what the service answers. */
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Page } from 'playwright-core';
+import { createRandom } from '../harness/random.ts';
+import type { Random } from '../harness/random.ts';
+import type { App, Ground } from './ground.ts';
+import type { Asked, Fault, Proxy } from './proxy.ts';
+
+/** How soon a page is right again, once it is connected and nothing happens any more. */
+export const RIGHT_MS = 2_000;
+/** How soon it is connected again. */
+const LIVE_MS = 12_000;
+/** A user's pages refetch at most 120 times a minute, and wait then: the faults come more slowly. */
+const PACE = 90;
+/** Where only the sidebar has data. */
+export const QUIET_PAGE = '/console/account';
+/** The sidebar's list of the latest threads. */
+const SHOWN = 12;
+
+export interface Row {
+  id: string;
+  title: string;
+  status: string;
+}
+
+export interface Field {
+  ground: Ground;
+  proxy: Proxy;
+  app: App;
+  page: Page;
+}
+
+/** The threads of the sidebar, from top to bottom. */
+export function rowsOf(page: Page): Promise<Row[]> {
+  return page.evaluate<
+    Row[]
+  >(`[...document.querySelectorAll('nav[aria-label="Console"] a[href*="/threads/"]')].map((a) => ({
+    id: a.getAttribute('href').split('/').at(-1),
+    title: a.querySelector('span[title]')?.title ?? '',
+    status: a.querySelector('svg')?.getAttribute('aria-label') ?? '',
+  }))`);
+}
+
+/** A fresh snapshot, as the sidebar has to show it. */
+export async function snapshot({ client }: Ground): Promise<Row[]> {
+  const { items } = await client.threads.listAll({ sort: 'activity' });
+  return items
+    .filter(({ archivedAt }) => archivedAt === null)
+    .slice(0, SHOWN)
+    .map(({ id, title, status }) => ({ id, title: title ?? '', status }));
+}
+
+/**
+ * Returns how many ms after the last change the page was right; throws with the difference if it took too long. Each
+ * snapshot is fresh: runs go on meanwhile.
+ */
+export async function untilRight({ ground, page }: Pick<Field, 'ground' | 'page'>): Promise<number> {
+  let from = performance.now();
+  let wanted = '';
+  for (;;) {
+    const now = JSON.stringify(await snapshot(ground));
+    if (now !== wanted) [wanted, from] = [now, performance.now()];
+    const shown = JSON.stringify(await rowsOf(page));
+    const ms = performance.now() - from;
+    if (shown === wanted) return ms;
+    if (ms > RIGHT_MS)
+      throw new Error(`After ${ms.toFixed(0)} ms the page shows\n${shown}\ninstead of\n${wanted}`);
+    await sleep(25);
+  }
+}
+
+export async function untilLive(page: Page): Promise<void> {
+  await page.locator('[data-live="live"]').waitFor({ timeout: LIVE_MS });
+}
+
+type Kind = Fault['kind'] | 'expired' | 'scope' | 'limited' | 'away' | 'cut all';
+const KINDS: Kind[] = [
+  'cut',
+  'cut all',
+  'stall',
+  'delay',
+  'repeat',
+  'refuse',
+  'answer',
+  'expired',
+  'scope',
+  'limited',
+  'away',
+];
+
+function faultOf(kind: Kind, random: Random): Fault | null {
+  switch (kind) {
+    case 'cut':
+    case 'stall':
+      return { kind, after: random.below(1500) };
+    case 'delay':
+      return { kind, ms: 50 + random.below(600) };
+    case 'repeat':
+    case 'refuse':
+      return { kind };
+    case 'answer':
+      return { kind: 'answer', status: 503, code: 'unavailable' };
+    case 'expired':
+      return { kind: 'answer', status: 410, code: 'cursor_expired' };
+    case 'scope':
+      return { kind: 'answer', status: 410, code: 'cursor_scope_changed' };
+    case 'limited':
+      return { kind: 'answer', status: 429, code: 'rate_limited', retryAfterSeconds: 1 };
+    default:
+      return null;
+  }
+}
+
+/** One fault amid some writes; resolves to how long the page took to be right, or throws with the fault's name. */
+export async function meet(field: Field, index: number, seed: number): Promise<number> {
+  const random = createRandom(seed).fork(`fault ${index}`);
+  const kind = index < KINDS.length ? KINDS[index]! : random.pick(KINDS);
+  // Most faults meet the stream; some meet whatever is asked next.
+  const isAny = kind !== 'stall' && kind !== 'expired' && kind !== 'scope' && random.below(4) === 0;
+  const fault = faultOf(kind, random);
+  const { proxy } = field;
+  await untilPaced(proxy);
+  try {
+    if (kind === 'away') {
+      proxy.goAway(true);
+      await change(field, random);
+      proxy.goAway(false);
+    } else {
+      let left = fault === null ? 0 : 1;
+      proxy.plan((asked) => {
+        const isMet = asked.isStream || (isAny && asked.path.startsWith('/api/') && asked.method === 'GET');
+        return isMet && left-- > 0 ? fault : null;
+      });
+      if (random.below(3) === 0) await change(field, random);
+      proxy.cutStreams();
+      await change(field, random);
+      if (kind === 'stall') {
+        await untilAsked(proxy, () => left <= 0);
+        await change(field, random);
+        proxy.release();
+      }
+      await untilAsked(proxy, () => left <= 0);
+    }
+    await untilLive(field.page);
+    return await untilRight(field);
+  } catch (error) {
+    throw new Error(
+      `Fault ${index} of seed ${seed} (${kind}${isAny ? ' of any request' : ''}): ${(error as Error).message}`,
+      {
+        cause: error,
+      },
+    );
+  } finally {
+    proxy.plan(() => null);
+  }
+}
+
+async function untilPaced(proxy: Proxy): Promise<void> {
+  const isCounted = ({ path, isStream, at }: Asked) =>
+    !isStream && path.startsWith('/api/') && performance.now() - at < 60_000;
+  while (proxy.asked().filter(isCounted).length > PACE) await sleep(250);
+}
+
+async function untilAsked(proxy: Proxy, isDone: () => boolean): Promise<void> {
+  for (const deadline = Date.now() + LIVE_MS; !isDone(); await sleep(10))
+    if (Date.now() > deadline)
+      throw new Error(`The fault was not met; ${proxy.streams().open} streams are open`);
+}
+
+/** One to three writes that change what is shown. */
+async function change({ ground: { client }, app }: Field, random: Random): Promise<void> {
+  const threads = (await client.threads.listAll({ sort: 'activity' })).items.filter(
+    (thread) => !thread.archivedAt,
+  );
+  for (let i = 0; i <= random.below(3); i++) {
+    const draw = random.below(10);
+    const title = `Title ${random.below(1e9).toString(36)}`;
+    if (draw < 6) await client.threads.update(app.id, random.pick(threads).id, { title });
+    else if (draw < 8) await client.threads.create(app.id, { title });
+    else if (draw === 8 && threads.length > 6)
+      await client.threads.update(app.id, threads.at(-1)!.id, { archived: true }).catch(() => {});
+    else await client.messages.send(app.id, random.pick(threads).id, { content: 'Nothing to run.' });
+  }
+}

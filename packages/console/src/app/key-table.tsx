@@ -1,0 +1,31 @@
+import { useState } from 'react';
+import { Switch } from '../ui/fields.tsx';
+import { areLettersOn, keyLabel, setLetters, useBindings } from '../ui/keys.ts';
+
+/** The shortcuts that work on this page. */
+export function KeyTable() {
+  const bindings = useBindings();
+  const shown = [...new Map(bindings.map((binding) => [binding.keys, binding])).values()];
+  const [areOn, setOn] = useState(areLettersOn);
+  const change = (on: boolean) => {
+    setLetters(on);
+    setOn(on);
+  };
+  return (
+    <>
+      <table className="table">
+        <tbody>
+          {shown.map(({ keys, does }) => (
+            <tr key={keys}>
+              <td className="w-28 font-mono text-mono">{keyLabel(keys)}</td>
+              <td>{does}</td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+      <Switch isSelected={areOn} onChange={change}>
+        Single keys without ⌘ or Ctrl
+      </Switch>
+    </>
+  );
+}

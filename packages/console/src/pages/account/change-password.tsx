@@ -1,0 +1,84 @@
+import { HeadraceError } from '@headrace/client';
+import { useQueryClient } from '@tanstack/react-query';
+import { useState } from 'react';
+import { Form } from 'react-aria-components';
+import { client } from '../../api/client.ts';
+import { faultOf, fieldFault } from '../../api/faults.ts';
+import { sessionsQuery } from '../../api/queries.ts';
+import { useSession } from '../../api/session.ts';
+import { useOffReason } from '../../api/write.ts';
+import { Button } from '../../ui/button.tsx';
+import { FaultLine } from '../../ui/fault-line.tsx';
+import { Field } from '../../ui/fields.tsx';
+import { notify } from '../../ui/notices.tsx';
+import { Section } from '../../ui/page.tsx';
+
+/** Not by `useWrite`: its key would be kept under a text that has the passwords in it. */
+export function ChangePassword() {
+  const { user } = useSession();
+  const queries = useQueryClient();
+  const [current, setCurrent] = useState('');
+  const [next, setNext] = useState('');
+  const [error, setError] = useState<unknown>(null);
+  const [isSending, setSending] = useState(false);
+  const off = useOffReason();
+  const send = async () => {
+    setSending(true);
+    setError(null);
+    try {
+      await client.session.changePassword({ currentPassword: current, newPassword: next });
+      setCurrent('');
+      setNext('');
+      notify('The password is changed. All other sessions have ended.');
+      void queries.invalidateQueries({ queryKey: sessionsQuery().queryKey });
+    } catch (failure) {
+      setError(failure);
+    } finally {
+      setSending(false);
+    }
+  };
+  // Its 403 is no question of what the user may see.
+  const isWrong = error instanceof HeadraceError && error.status === 403;
+  const fault = error === null || isWrong ? null : faultOf(error);
+  return (
+    <Section title="Password">
+      <Form
+        className="flex max-w-[400px] flex-col gap-3 px-4 py-2 pb-6"
+        onSubmit={(event) => {
+          event.preventDefault();
+          if (!off) void send();
+        }}
+      >
+        {/* Password managers look for it. */}
+        <input type="text" autoComplete="username" value={user.email} readOnly hidden />
+        <Field
+          label="Current password"
+          type="password"
+          autoComplete="current-password"
+          value={current}
+          onChange={setCurrent}
+          fault={isWrong ? 'The current password is wrong.' : fieldFault(fault, '/currentPassword')}
+          isRequired
+        />
+        <Field
+          label="New password"
+          type="password"
+          autoComplete="new-password"
+          hint="12 to 200 characters. All your other sessions end."
+          value={next}
+          onChange={setNext}
+          fault={fieldFault(fault, '/newPassword')}
+          minLength={12}
+          maxLength={200}
+          isRequired
+        />
+        <FaultLine fault={fault} />
+        <div>
+          <Button type="submit" kind="primary" isPending={isSending} offBecause={off}>
+            Change the password
+          </Button>
+        </div>
+      </Form>
+    </Section>
+  );
+}

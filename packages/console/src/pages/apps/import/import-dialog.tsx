@@ -1,0 +1,45 @@
+/** A further version of an app. The head stays where it is: only applies move it. */
+import type { App } from '@headrace/client';
+import { useQueryClient } from '@tanstack/react-query';
+import { useNavigate } from '@tanstack/react-router';
+import { sourcesQuery } from '../../../api/queries.ts';
+import { keep } from '../../../ui/kept.ts';
+import { notify } from '../../../ui/notices.tsx';
+import { Dialog } from '../../../ui/overlays.tsx';
+import { ImportPanel } from './import-panel.tsx';
+
+/** Opens the stored source when it is there. */
+export function ImportDialog({
+  app,
+  isOpen,
+  onClose,
+}: {
+  app: Pick<App, 'id' | 'headSourceId'>;
+  isOpen: boolean;
+  onClose: () => void;
+}) {
+  const queries = useQueryClient();
+  const navigate = useNavigate();
+  return (
+    <Dialog title="Import a new version" wide isOpen={isOpen} onClose={onClose}>
+      <p className="max-w-[72ch] text-ink-2">
+        It is stored as a source. The head does not move: restore the source in a thread, then apply that
+        thread.
+      </p>
+      <ImportPanel
+        appId={app.id}
+        parentSourceId={app.headSourceId}
+        onImported={async ({ id }) => {
+          keep(`import ${app.id}`, null);
+          void queries.invalidateQueries({ queryKey: sourcesQuery(app.id).queryKey });
+          notify('Imported.');
+          onClose();
+          await navigate({
+            to: '/apps/$appId/sources/$sourceId',
+            params: { appId: app.id, sourceId: id },
+          });
+        }}
+      />
+    </Dialog>
+  );
+}

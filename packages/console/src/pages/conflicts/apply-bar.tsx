@@ -1,0 +1,174 @@
+/** How many are decided, and what can be done now. */
+import type { ApplyPreview } from '@headrace/client';
+import { useInfiniteQuery } from '@tanstack/react-query';
+import { useState } from 'react';
+import { client } from '../../api/client.ts';
+import { useMay } from '../../api/session.ts';
+import { itemsOf, runsQuery } from '../../api/queries.ts';
+import { useOffReason, useWrite } from '../../api/write.ts';
+import { AsCode, quoted } from '../../ui/as-code.tsx';
+import { Button } from '../../ui/button.tsx';
+import { Confirm } from '../../ui/overlays.tsx';
+import { dollars, plural } from '../../ui/values.tsx';
+import { MOST, compacted, isDecided, planOf } from './decisions.ts';
+import type { Entries } from './decisions.ts';
+import { Faults } from './faults.tsx';
+import type { Decisions } from './use-decisions.ts';
+import type { Draft, Sending } from './use-send.ts';
+
+export function ApplyBar({
+  draft,
+  preview,
+  decisions,
+  sending,
+  onAgent,
+  onNext,
+}: {
+  draft: Draft;
+  preview: ApplyPreview;
+  decisions: Decisions & { entries: Entries };
+  sending: Sending;
+  onAgent: (applyId: string) => void;
+  onNext: () => void;
+}) {
+  const { conflicts } = preview;
+  const { entries, undo, isLoose } = decisions;
+  const off = useOffOfApply();
+  const all = conflicts.map(({ path }) => entries.get(path)!);
+  const decided = all.filter(isDecided).length;
+  const moved = all.filter(({ isMoved }) => isMoved).length;
+  const open = conflicts.length - decided;
+  const sent =
+    open === 0 ? compacted(conflicts, planOf(conflicts, entries, () => undefined).resolutions) : [];
+  const why =
+    off ??
+    (open > 0
+      ? `${plural(open, 'conflict is', 'conflicts are')} open.`
+      : sent.length > MOST
+        ? `${sent.length} decisions are more than the ${MOST} of one apply, even by folders. Give whole folders one side.`
+        : sending.isSending
+          ? 'It is being sent.'
+          : null);
+  return (
+    <div className="top-(--bar) z-10 bg-paper md:sticky">
+      <div className="flex min-h-12 flex-wrap items-center gap-2 border-t border-line px-4 py-2">
+        <p role="status" className="mr-auto">
+          {open > 0 ? (
+            <>
+              {plural(open, 'conflict')} open
+              {moved > 0 && <span className="text-wait">, {moved} moved since you decided</span>}
+            </>
+          ) : (
+            'All conflicts are decided'
+          )}
+        </p>
+        {undo && (
+          <Button kind="quiet" onPress={undo} aria-keyshortcuts="u">
+            Undo
+          </Button>
+        )}
+        {open > 0 && (
+          <Button onPress={onNext} aria-keyshortcuts="n">
+            Next open
+            <kbd className="font-mono text-11 text-ink-3" aria-hidden>
+              n
+            </kbd>
+          </Button>
+        )}
+        <Agent draft={draft} count={conflicts.length} decided={decided} onSent={onAgent} />
+        <Button kind="primary" offBecause={why} onPress={() => sending.send(preview, entries)}>
+          {sending.isSending ? 'Applying …' : `Apply ${plural(conflicts.length, 'decision')}`}
+        </Button>
+        <AsCode {...applyCode(draft, preview, sent)} />
+      </div>
+      <Faults sending={sending} isLoose={isLoose} onAnyway={() => sending.send(preview, entries)} />
+    </div>
+  );
+}
+
+/** Why an apply cannot be asked for. */
+export function useOffOfApply(): string | null {
+  const off = useOffReason();
+  const [mayHead, mayThread] = [useMay('project:update'), useMay('thread:update')];
+  return off ?? (mayHead && mayThread ? null : 'Your role may not apply drafts.');
+}
+
+/** The whole draft is left to the agent: it does not overrule decisions, and takes none. */
+function Agent({
+  draft: { appId, threadId, sourceId },
+  count,
+  decided,
+  onSent,
+}: {
+  draft: Draft;
+  count: number;
+  decided: number;
+  onSent: (applyId: string) => void;
+}) {
+  const [isAsked, setAsked] = useState(false);
+  const off = useOffOfApply();
+  const runs = useInfiniteQuery(runsQuery(appId, threadId));
+  const cost = itemsOf(runs.data).reduce((sum, { usage }) => sum + usage.costMicros, 0);
+  const said = runs.data ? ` (${runs.hasNextPage ? 'over ' : ''}${dollars(cost)} so far)` : '';
+  const write = useWrite({
+    intent: `apply ${threadId}`,
+    call: (body: Parameters<typeof client.applies.create>[2], options) =>
+      client.applies.create(appId, threadId, body, options),
+    onDone: ({ id }) => onSent(id),
+  });
+  return (
+    <>
+      <Button
+        offBecause={off ?? (write.isSending ? 'It is being sent.' : null)}
+        onPress={() => setAsked(true)}
+      >
+        Ask the agent instead{said}
+      </Button>
+      {write.fault && (
+        <p role="alert" className="long w-full text-fail">
+          {write.fault.title}: {write.fault.message}
+        </p>
+      )}
+      <Confirm
+        title="Leave the conflicts to the agent"
+        verb="Ask the agent"
+        isOpen={isAsked}
+        onClose={() => setAsked(false)}
+        onConfirm={() => write.send({ expectedSourceId: sourceId, conflictResolution: 'agent' })}
+      >
+        <p>
+          An agent repairs {count === 1 ? 'the conflict' : `all ${count} conflicts`}, and the result is
+          applied if its checks pass. It works within what is left of the thread’s spend limit
+          {runs.data && `; the thread has cost ${dollars(cost)} so far`}.
+        </p>
+        {decided > 0 && (
+          <p className="mt-2">
+            Your {plural(decided, 'decision')} {decided === 1 ? 'is' : 'are'} not sent with it, and stay here
+            in case the repair fails.
+          </p>
+        )}
+      </Confirm>
+    </>
+  );
+}
+
+/** The apply as code; own texts go into the draft before it. */
+export function applyCode(
+  { appId, threadId, sourceId }: Draft,
+  preview: ApplyPreview,
+  resolutions: readonly { path: string; take: 'head' | 'draft' }[],
+) {
+  const body = {
+    expectedSourceId: sourceId,
+    conflictResolution: 'manual' as const,
+    ...(resolutions.length > 0 && { expectedHeadSourceId: preview.headSourceId, resolutions }),
+  };
+  const options = resolutions.map(({ path, take }) => ` --resolve ${quoted(`${path}=${take}`)}`).join('');
+  return {
+    method: 'POST' as const,
+    path: `/api/platform/v1/apps/${appId}/threads/${threadId}/apply`,
+    body: { ...body, clientOperationId: 'the same as the idempotency-key' },
+    ts: `await client.applies.create('${appId}', '${threadId}', ${JSON.stringify(body, null, 2)}).done();`,
+    cli: `headrace apply ${threadId} --app ${appId}${options} --yes`,
+  };
+}

@@ -1,0 +1,111 @@
+/**
+ * Sends decisions: own texts as an edit of the draft, then the apply, for the head that they were made for. Nothing is
+ * sent that nobody has decided or seen.
+ *
+ *   open, own texts        edit → preview again → sent, or open, or lost
+ *   head or draft moved    stale
+ */
+import type { Apply, ApplyPreview, CreateApplyInput, CreateEditInput, DiffFile } from '@headrace/client';
+import { isCode } from '@headrace/client';
+import { carried, compacted, MOST, planOf } from './decisions.ts';
+import type { Entries, FileOf } from './decisions.ts';
+
+export interface State {
+  /** The draft. */
+  sourceId: string;
+  preview: ApplyPreview;
+  entries: Entries;
+}
+
+export interface Service {
+  edit(body: CreateEditInput): Promise<{ id: string }>;
+  preview(body: { expectedSourceId: string; expectedHeadSourceId: string }): Promise<ApplyPreview>;
+  diff(headSourceId: string, sourceId: string, paths: string[]): Promise<readonly DiffFile[]>;
+  apply(body: CreateApplyInput): Promise<Apply>;
+  /** The texts are in the draft: what is shown from now on. */
+  onEdited(state: State): void;
+}
+
+export type Outcome =
+  | { end: 'sent'; apply: Apply }
+  /** Draft or head are others by now; nothing was applied. */
+  | { end: 'stale'; what: 'head' | 'draft' }
+  | { end: 'open'; count: number }
+  /** Where a text is that of the base, the merge takes the head's lines. */
+  | { end: 'lost'; paths: string[] }
+  | { end: 'too-many'; count: number };
+
+const MESSAGE = 'Conflicts resolved by hand';
+
+export async function sendDecisions(state: State, fileOf: FileOf, service: Service): Promise<Outcome> {
+  try {
+    return await send(state, fileOf, service);
+  } catch (error) {
+    if (isCode(error, 'stale_head')) return { end: 'stale', what: 'head' };
+    if (isCode(error, 'stale_source')) return { end: 'stale', what: 'draft' };
+    throw error;
+  }
+}
+
+async function send(state: State, fileOf: FileOf, service: Service, isEdited = false): Promise<Outcome> {
+  const { sourceId, preview, entries } = state;
+  const { conflicts, headSourceId } = preview;
+  const { open, changes, resolutions } = planOf(conflicts, entries, fileOf);
+  if (open.length > 0) return { end: 'open', count: open.length };
+  if (changes.length > 0) {
+    if (isEdited) throw new Error('The draft does not have the texts that were sent.');
+    const edited = await edit(state, changes, service);
+    const lost = await lostTexts(edited, service);
+    return lost.length > 0 ? { end: 'lost', paths: lost } : send(edited, fileOf, service, true);
+  }
+  const sent = compacted(conflicts, resolutions);
+  if (sent.length > MOST) return { end: 'too-many', count: sent.length };
+  const apply = await service.apply({
+    expectedSourceId: sourceId,
+    conflictResolution: 'manual',
+    expectedHeadSourceId: headSourceId,
+    ...(sent.length > 0 && { resolutions: sent }),
+  });
+  return { end: 'sent', apply };
+}
+
+async function edit(
+  { sourceId, preview, entries }: State,
+  changes: CreateEditInput['changes'],
+  service: Service,
+): Promise<State> {
+  const source = await service.edit({ expectedSourceId: sourceId, changes, message: MESSAGE });
+  const next = await service.preview({
+    expectedSourceId: source.id,
+    expectedHeadSourceId: preview.headSourceId,
+  });
+  const state = { sourceId: source.id, preview: next, entries: carried(next.conflicts, entries) };
+  service.onEdited(state);
+  return state;
+}
+
+const MOST_PATHS = 50;
+
+/** Own texts that are in conflict no more, and that the merge does not take as they are. */
+export async function lostTexts({ sourceId, preview, entries }: State, service: Pick<Service, 'diff'>) {
+  const inConflict = new Set(preview.conflicts.map(({ path }) => path));
+  const settled = [...entries.values()].flatMap(({ path, choice }) =>
+    choice === 'text' && !inConflict.has(path) ? [path] : [],
+  );
+  const lost: string[] = [];
+  for (let at = 0; at < settled.length; at += MOST_PATHS) {
+    const paths = settled.slice(at, at + MOST_PATHS);
+    const wanted = await service.diff(preview.headSourceId, sourceId, paths);
+    for (const path of paths) {
+      const [draft, result] = [wanted, preview.changes].map((list) => list.find((one) => one.path === path));
+      if (!isSameChange(draft, result)) lost.push(path);
+    }
+  }
+  return lost;
+}
+
+/** By its patch; large ones have only counts. */
+const isSameChange = (a: DiffFile | undefined, b: DiffFile | undefined): boolean =>
+  a?.additions === b?.additions &&
+  a?.deletions === b?.deletions &&
+  (!a?.patch || !b?.patch || a.patch === b.patch);

@@ -1,0 +1,86 @@
+import { useCallback, useEffect, useMemo, useRef, useState } from 'react';
+import { useSession } from '../../api/session.ts';
+import { carried } from './decisions.ts';
+import type { Conflict, Entries } from './decisions.ts';
+import { keptName, readKept, writeKept } from './kept.ts';
+
+export interface Decisions {
+  /** Null until they are read. */
+  entries: Entries | null;
+  /** What they were before can come back. */
+  change(next: Entries): void;
+  /** A part of the last change, as letters of one text. */
+  amend(next: Entries): void;
+  /** Without a way back: what the service has made of them. */
+  replace(next: Entries): void;
+  undo: (() => void) | null;
+  /** The browser does not keep them. */
+  isLoose: boolean;
+}
+
+interface Made {
+  entries: Entries;
+  past: readonly Entries[];
+}
+
+const NONE: readonly Conflict[] = [];
+const MOST_PAST = 100;
+
+/** The decisions on a draft's conflicts; each change is kept at once. */
+export function useDecisions(threadId: string, conflicts: readonly Conflict[] = NONE): Decisions {
+  const name = keptName(useSession().user.id, threadId);
+  const [made, setMade] = useState<Made | null>(null);
+  const [isLoose, setLoose] = useState(false);
+  useEffect(() => {
+    let isOver = false;
+    void readKept(name).then((entries) => !isOver && setMade({ entries, past: [] }));
+    return () => {
+      isOver = true;
+    };
+  }, [name]);
+  const keep = useKeeper(name, setLoose);
+  const change = useCallback(
+    (entries: Entries, pastOf: (before: Made) => readonly Entries[]) => {
+      keep(entries);
+      setMade((before) => ({ entries, past: before ? pastOf(before) : [] }));
+    },
+    [keep],
+  );
+  const entries = useMemo(() => made && carried(conflicts, made.entries), [made, conflicts]);
+  const last = made?.past.at(-1);
+  return {
+    entries,
+    change: (next) => change(next, ({ past, entries }) => [...past, entries].slice(-MOST_PAST)),
+    amend: (next) => change(next, ({ past }) => past),
+    replace: (next) => change(next, () => []),
+    undo:
+      made && last
+        ? () => {
+            keep(last);
+            setMade({ entries: last, past: made.past.slice(0, -1) });
+          }
+        : null,
+    isLoose,
+  };
+}
+
+/** Writes the latest; while one is written, only the last of those that follow. */
+function useKeeper(name: string, onLoose: (isLoose: boolean) => void): (entries: Entries) => void {
+  const waiting = useRef<Entries | null>(null);
+  const isWriting = useRef(false);
+  return useCallback(
+    (entries: Entries) => {
+      waiting.current = entries;
+      if (isWriting.current) return;
+      isWriting.current = true;
+      void (async () => {
+        for (let next = waiting.current; next; next = waiting.current) {
+          waiting.current = null;
+          onLoose(!(await writeKept(name, next)));
+        }
+        isWriting.current = false;
+      })();
+    },
+    [name, onLoose],
+  );
+}

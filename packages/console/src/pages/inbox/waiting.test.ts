@@ -1,0 +1,90 @@
+import type { Apply, Build, Thread } from '@headrace/client';
+import { describe, expect, test } from 'vitest';
+import { runningOf, waitingOf } from './waiting.ts';
+
+const thread = (id: string, more: Partial<Thread> = {}) =>
+  ({
+    id,
+    projectId: 'prj_1',
+    title: id,
+    status: 'ready',
+    waitingOn: [],
+    blockedOn: [],
+    sealedAt: null,
+    archivedAt: null,
+    latestRunId: `run_${id}`,
+    runStartedAt: null,
+    updatedAt: '2026-01-01T00:00:00.000Z',
+    ...more,
+  }) as unknown as Thread;
+const apply = (id: string, threadId: string, more: Partial<Apply> = {}) =>
+  ({
+    id,
+    threadId,
+    status: 'conflicted',
+    conflicts: ['a'],
+    createdAt: '2026-01-02T00:00:00.000Z',
+    ...more,
+  }) as Apply;
+const build = (id: string, threadId: string, more: Partial<Build> = {}) =>
+  ({ id, threadId, status: 'failed', error: null, createdAt: '2026-01-03T00:00:00.000Z', ...more }) as Build;
+
+const ids = (lists: Partial<Parameters<typeof waitingOf>[0]>) =>
+  waitingOf({ threads: [], applies: [], builds: [], dismissed: new Set(), ...lists }).map(({ id }) => id);
+
+describe('what waits for a person', () => {
+  test('approvals and failed runs, but not a thread that waits for a place', () => {
+    expect(
+      ids({
+        threads: [
+          thread('a', { status: 'waiting', waitingOn: ['approval:apr_1'] }),
+          thread('b', { status: 'waiting', waitingOn: ['capacity'] }),
+          thread('c', { status: 'failed' }),
+        ],
+      }),
+    ).toEqual(['approval:apr_1', 'run_c']);
+  });
+
+  test('a conflict waits until its thread is applied, archived or queued again', () => {
+    const threads = [
+      thread('open'),
+      thread('sealed', { sealedAt: 'x' }),
+      thread('archived', { archivedAt: 'x' }),
+      thread('queued', { blockedOn: ['apply:apl_9'] }),
+    ];
+    const applies = ['open', 'sealed', 'archived', 'queued', 'unknown'].map((id) => apply(`apl_${id}`, id));
+    expect(ids({ threads, applies })).toEqual(['apl_open', 'apl_unknown']);
+  });
+
+  test('only the newest apply and the newest build of a thread count', () => {
+    expect(
+      ids({
+        applies: [apply('apl_2', 'a'), apply('apl_1', 'a')],
+        builds: [build('bld_2', 'a', { status: 'ready' }), build('bld_1', 'a'), build('bld_3', 'b')],
+      }),
+    ).toEqual(['bld_3', 'apl_2']);
+  });
+
+  test('a cancelled build has failed for nobody', () => {
+    expect(ids({ builds: [build('bld_1', 'a', { error: { code: 'cancelled', message: '' } })] })).toEqual([]);
+  });
+
+  test('newest first, without what was taken off the list', () => {
+    expect(
+      ids({
+        applies: [apply('apl_1', 'a')],
+        builds: [build('bld_1', 'b'), build('bld_2', 'c')],
+        dismissed: new Set(['bld_1']),
+      }),
+    ).toEqual(['bld_2', 'apl_1']);
+  });
+});
+
+test('what runs: the longest first', () => {
+  const running = runningOf([
+    thread('new', { status: 'running', runStartedAt: '2026-01-01T00:00:09.000Z' }),
+    thread('rests'),
+    thread('old', { status: 'running', runStartedAt: '2026-01-01T00:00:01.000Z' }),
+  ]);
+  expect(running.map(({ id }) => id)).toEqual(['old', 'new']);
+});
