@@ -105,10 +105,6 @@ export const appSettingsQuery = (appId: string) =>
     client.settings.get(appId, options),
   );
 
-/** What holds where an app's own settings say nothing. No event says that it changed. */
-export const organizationSettingsQuery = () =>
-  one(['settings'], null, (options) => client.settings.getOrganization(options));
-
 /** Newest first. Its records have no id of their own: they are told apart by `revision`. */
 export const headHistoryQuery = (appId: string) =>
   many(
