@@ -1,7 +1,7 @@
 /** A preview in a frame of the console: only where the app lets it, and never out of its frame. */
 import { afterAll, beforeAll, describe, expect } from 'vitest';
 import type { Preview } from '@headrace/client';
-import { browserTest, useBrowser } from './browser.ts';
+import { browserTest, useBrowser } from './rig.ts';
 import { makeApp, startGround, untilThread } from './ground.ts';
 import type { App, Ground } from './ground.ts';
 import { visitAt } from './page.ts';
