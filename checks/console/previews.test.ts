@@ -42,7 +42,7 @@ describe('a preview that would leave its frame', () => {
       frameAncestors: ['https://shop.example.test', ground.base],
     });
     // Its script was refused, and so is a click: the console says so when it has been tried.
-    expect(await frame.locator('title').textContent()).toBe('SecurityError');
+    await expect.poll(() => frame.locator('title').textContent()).toBe('SecurityError');
     const refused = page.waitForEvent('console', (said) =>
       said.text().startsWith('Unsafe attempt to initiate'),
     );
