@@ -1,10 +1,10 @@
 /** What a command wrote, with its colours. */
 import { memo, useMemo } from 'react';
-import { Plain } from '../../code/plain.tsx';
 import { plainOf, spansOf } from './ansi.ts';
 import type { Span } from './ansi.ts';
 import { lastLines } from './cut.ts';
 import { LongText } from './long-text.tsx';
+import { Wrapped } from './wrapped.tsx';
 
 const FOLDED_LINES = 3;
 const FOLDED_LENGTH = 600;
@@ -35,7 +35,7 @@ export function LastLines({ text }: { text: string }) {
   if (shown.trim() === '') return null;
   return (
     <pre className="overflow-hidden font-mono text-mono break-words whitespace-pre-wrap text-ink-3">
-      <Plain text={shown} />
+      <Wrapped text={shown} />
     </pre>
   );
 }
@@ -49,10 +49,10 @@ function Piece({ text, colour, bold, dim, underline }: Span) {
   const name = [colour ?? (dim && 'text-ink-3'), bold && 'font-bold', underline && 'underline']
     .filter(Boolean)
     .join(' ');
-  if (name === '') return <Plain text={text} />;
+  if (name === '') return <Wrapped text={text} />;
   return (
     <span className={name}>
-      <Plain text={text} />
+      <Wrapped text={text} />
     </span>
   );
 }
