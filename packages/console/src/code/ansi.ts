@@ -117,6 +117,12 @@ export function ansiLines(text: string): AnsiLine[] {
   return read.lines;
 }
 
+/** Without colours and escape codes. */
+export const plainOutput = (text: string): string =>
+  ansiLines(text)
+    .map((line) => line.text)
+    .join('\n');
+
 const COLOURS = ['grey', 'red', 'green', 'yellow', 'blue', 'magenta', 'cyan', ''];
 const FLAGS: Record<number, string> = {
   1: 'ansi-bold',

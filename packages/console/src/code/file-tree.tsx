@@ -106,7 +106,6 @@ export function FileTree({ label, paths, current, onOpen, renderNote, isDone, cl
               aria-level={row.depth + 1}
               aria-expanded={row.isFolder ? !closed.has(row.path) : undefined}
               aria-selected={row.path === current}
-              aria-label={row.path}
               title={row.path}
               data-active={index === activeIndex || undefined}
               className="file-tree-row"

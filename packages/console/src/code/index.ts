@@ -1,5 +1,5 @@
 /** Everything that shows code: what pages import. */
-export { AnsiText, ansiLines } from './ansi.ts';
+export { AnsiText, ansiLines, plainOutput } from './ansi.ts';
 export type { AnsiLine } from './ansi.ts';
 export { AnsiView } from './ansi-view.tsx';
 export { CodeView } from './code-view.tsx';
@@ -12,3 +12,4 @@ export { DiffView } from './diff-view.tsx';
 export type { DiffHandle, Selection } from './diff-view.tsx';
 export { FileTree } from './file-tree.tsx';
 export { Plain } from './plain.tsx';
+export { treeOrder } from './tree.ts';

@@ -25,6 +25,11 @@ export function treeRows(paths: readonly string[], closed: ReadonlySet<string>):
   return rows;
 }
 
+/** Indices of the paths in the tree's order. */
+export function treeOrder(paths: readonly string[]): number[] {
+  return treeRows(paths, new Set()).flatMap(({ isFolder, index }) => (isFolder ? [] : [index]));
+}
+
 function folderOf(paths: readonly string[]): Folder {
   const root: Folder = { path: '', folders: new Map(), files: [], count: 0 };
   for (const [index, path] of paths.entries()) {

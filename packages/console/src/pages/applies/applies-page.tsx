@@ -104,7 +104,7 @@ function List({ appId, items }: { appId: string; items: Apply[] }) {
               className="row flex-wrap gap-x-3 gap-y-0"
             >
               <span
-                className="w-8 shrink-0 text-right font-mono text-mono text-ink-3"
+                className="w-6 shrink-0 font-mono text-mono text-ink-3"
                 title="Position in the queue of the app"
               >
                 {sequence}

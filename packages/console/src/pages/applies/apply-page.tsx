@@ -114,7 +114,7 @@ function OneApply({ apply }: { apply: Apply }) {
           <Took from={apply.createdAt} to={apply.finishedAt} />
         </Fact>
         <Fact name="Conflicts">
-          {apply.conflictResolution === 'agent' ? 'repaired by an agent' : 'decided by hand'}
+          {apply.conflictResolution === 'agent' ? 'left to an agent' : 'decided by hand'}
         </Fact>
         {apply.expectedHeadSourceId && (
           <Fact name="For the head">

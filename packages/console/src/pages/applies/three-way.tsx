@@ -5,6 +5,7 @@ import { diffQuery } from '../../api/queries.ts';
 import { Fact, Facts } from '../../ui/page.tsx';
 import { Failure, Skeleton } from '../../ui/states.tsx';
 import { Id, plural } from '../../ui/values.tsx';
+import { countsOf } from './counts.ts';
 
 export function ThreeWay({
   appId,
@@ -70,19 +71,4 @@ function Changed({ appId, from, to, count }: { appId: string; from: string; to: 
       {plural(count, 'file')} changed
     </Link>
   );
-}
-
-interface Changes {
-  path: string;
-  oldPath?: string;
-}
-
-/** A move changes the path that it left, too. */
-export function countsOf(ofHead: readonly Changes[], ofDraft: readonly Changes[]) {
-  const [head, draft] = [ofHead, ofDraft].map(
-    (files) =>
-      new Set(files.flatMap(({ path, oldPath }) => (oldPath === undefined ? [path] : [path, oldPath]))),
-  ) as [Set<string>, Set<string>];
-  const both = head.intersection(draft).size;
-  return { head: head.size - both, draft: draft.size - both, both };
 }

@@ -74,9 +74,11 @@ export function LogLines(props: Props): ReactNode {
   }, [isFollowed, height, version, viewport.height]);
   const onScroll = () => {
     const element = scroller.current!;
-    const isAtEnd = element.scrollTop + element.clientHeight >= element.scrollHeight - NEAR;
-    if (isFollowed && !isAtEnd && element.scrollTop < own.current) onFollow(false);
-    if (!isFollowed && isAtEnd && element.scrollTop > own.current) onFollow(true);
+    const left = element.scrollHeight - element.clientHeight - element.scrollTop;
+    const moved = element.scrollTop - own.current;
+    // Where lines got fewer, the browser moves up to the end, and is at it.
+    if (isFollowed && moved < -1 && left > 1) onFollow(false);
+    if (!isFollowed && moved > 1 && left < NEAR) onFollow(true);
     own.current = element.scrollTop;
   };
 

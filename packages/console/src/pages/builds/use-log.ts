@@ -9,18 +9,16 @@ const READ_TIMEOUT_MS = 40_000;
 /** The log of a build, read while this is shown and the tab is in front: a hidden tab holds no connection. */
 export function useLog(appId: string, buildId: string): { state: LogState; again: () => void } {
   const [round, again] = useReducer((count: number) => count + 1, 0);
-  const state = useRef(emptyLog());
-  const [, show] = useReducer((count: number) => count + 1, 0);
+  const [state, setState] = useState(emptyLog);
   const isVisible = useIsVisible();
   const isPaused = useRef(!isVisible);
   useEffect(() => {
     isPaused.current = !isVisible;
-    for (const wake of [...sleepers]) wake();
+    for (const wake of sleepers) wake();
   }, [isVisible]);
   useEffect(() => {
     const ended = new AbortController();
-    state.current = emptyLog();
-    show();
+    setState(emptyLog());
     void readLog(
       {
         read: async (offset, signal) => {
@@ -34,15 +32,13 @@ export function useLog(appId: string, buildId: string): { state: LogState; again
         },
         pause,
       },
-      (next) => {
-        state.current = next;
-        show();
-      },
+      // Its lines are one array that grows.
+      (next) => setState({ ...next }),
       ended.signal,
     );
     return () => ended.abort();
   }, [appId, buildId, round]);
-  return { state: state.current, again };
+  return { state, again };
 }
 
 const sleepers = new Set<() => void>();

@@ -50,7 +50,7 @@ export function ApplyBar({
           ? 'It is being sent.'
           : null);
   return (
-    <div className="sticky top-(--bar) z-10 bg-paper">
+    <div className="top-(--bar) z-10 bg-paper md:sticky">
       <div className="flex min-h-12 flex-wrap items-center gap-2 border-t border-line px-4 py-2">
         <p role="status" className="mr-auto">
           {open > 0 ? (

@@ -23,7 +23,7 @@ export function Choices({
 }) {
   const isBoth = entry.choice === 'text' && entry.own?.from === 'both sides';
   return (
-    <div role="group" aria-label="Decision" className="flex flex-wrap gap-2 px-3 pb-3">
+    <div role="group" aria-label="Decision" className="flex flex-wrap gap-2 px-4 pb-3">
       <One keys="1" isOn={entry.choice === 'head'} onPress={() => onTake('head')}>
         {takeWord('head', conflict)}
       </One>

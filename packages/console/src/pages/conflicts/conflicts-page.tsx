@@ -4,12 +4,14 @@ import { useInfiniteQuery, useQuery, useQueryClient } from '@tanstack/react-quer
 import { Link, getRouteApi } from '@tanstack/react-router';
 import { useEffect, useState } from 'react';
 import { appliesQuery, applyPreviewQuery, applyQuery, itemsOf, threadQuery } from '../../api/queries.ts';
+import { useSession } from '../../api/session.ts';
 import { ButtonLink } from '../../ui/button.tsx';
 import { Page } from '../../ui/page.tsx';
 import { Empty, Failure, Shown, Skeleton } from '../../ui/states.tsx';
 import { Time } from '../../ui/values.tsx';
 import { adviceOf } from '../applies/advice.ts';
 import { Clean } from './clean.tsx';
+import { keptName, writeKept } from './kept.ts';
 import { Progress } from './progress.tsx';
 import { Resolver } from './resolver.tsx';
 import { useDecisions } from './use-decisions.ts';
@@ -54,6 +56,11 @@ function OfThread({ thread }: { thread: Thread }) {
   const apply = useQuery({ ...applyQuery(appId, applyId ?? ''), enabled: applyId !== null });
   const status = applyId === null ? null : apply.data?.status;
   const isOver = status === 'conflicted' || status === 'failed';
+  const { user } = useSession();
+  const isApplied = status === 'applied';
+  useEffect(() => {
+    if (isApplied) void writeKept(keptName(user.id, threadId), new Map());
+  }, [isApplied, user.id, threadId]);
   // The thread is open again; what it said about this apply is old.
   useEffect(() => {
     if (!isOver) return;

@@ -55,6 +55,7 @@ export default function Editor({ file, content, onChange, onClose }: Props) {
           drawSelection(),
           lineNumbers(),
           highlightSpecialChars(),
+          EditorView.lineWrapping,
           markers,
           LOOK,
           EditorView.contentAttributes.of({ 'aria-label': `Result of ${file.path}`, spellcheck: 'false' }),
@@ -97,7 +98,7 @@ export default function Editor({ file, content, onChange, onClose }: Props) {
   const left = markersIn(content, file);
   return (
     <section aria-label="Result" className="mt-4">
-      <div className="flex min-h-9 flex-wrap items-center gap-2 px-3 pb-2">
+      <div className="flex min-h-9 flex-wrap items-center gap-2 px-4 pb-2">
         <h3 className="font-bold">Result: your own text</h3>
         <span role="status" className={`mr-auto text-12 ${left > 0 ? 'text-conflict-mark' : 'text-ink-3'}`}>
           {left > 0 ? `${plural(left, 'line')} with markers left` : 'no markers left'}
@@ -116,8 +117,11 @@ export default function Editor({ file, content, onChange, onClose }: Props) {
         />
         <Button onPress={onClose}>Close the editor</Button>
       </div>
-      <div ref={place} className="border-y border-line" />
-      <p className="px-3 pt-1 text-12 text-ink-3">
+      <div
+        ref={place}
+        className="border-y border-line focus-within:outline-2 focus-within:-outline-offset-2 focus-within:outline-water"
+      />
+      <p className="px-4 pt-1 text-12 text-ink-3">
         Kept as you type. Escape closes the editor; Alt with an arrow goes to the next difference.
       </p>
     </section>

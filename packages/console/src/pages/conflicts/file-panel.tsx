@@ -29,6 +29,7 @@ export interface PanelProps {
   conflicts: readonly Conflict[];
   entries: Entries;
   change: (next: Entries) => void;
+  amend: (next: Entries) => void;
 }
 
 export function FilePanel({ conflict, ...props }: PanelProps & { conflict: Conflict }) {
@@ -36,9 +37,14 @@ export function FilePanel({ conflict, ...props }: PanelProps & { conflict: Confl
   const { path } = conflict;
   const file = useQuery(conflictFileQuery(appId, threadId, { sourceId, headSourceId, path }));
   const entry = props.entries.get(path)!;
+  const take = (side: Side) => props.change(takeSide(props.entries, props.conflicts, path, side));
+  useKeys([
+    { keys: '1', does: 'Take the head’s', run: () => take('head') },
+    { keys: '2', does: 'Take the draft’s', run: () => take('draft') },
+  ]);
   return (
     <article aria-label={path} className="min-w-0 pb-6">
-      <header className="flex flex-col gap-1 px-3 pt-3 pb-2">
+      <header className="flex flex-col gap-1 px-4 pt-3 pb-2">
         <div className="flex flex-wrap items-baseline gap-x-3">
           <h2 className="long font-mono text-15 font-bold">
             <Plain text={path} />
@@ -53,7 +59,7 @@ export function FilePanel({ conflict, ...props }: PanelProps & { conflict: Confl
         )}
       </header>
       <Shown query={file} skeleton={<Skeleton lines={10} height={20} />}>
-        {(read) => <Decide {...props} conflict={conflict} entry={entry} file={read} />}
+        {(read) => <Decide {...props} conflict={conflict} entry={entry} file={read} take={take} />}
       </Shown>
     </article>
   );
@@ -63,32 +69,29 @@ interface DecideProps extends PanelProps {
   conflict: Conflict;
   entry: Entry;
   file: ConflictFile;
+  take: (side: Side) => void;
 }
 
-function Decide({ conflict, entry, file, ...props }: DecideProps) {
+function Decide({ conflict, entry, file, take, ...props }: DecideProps) {
   const { path } = conflict;
-  const { conflicts, entries, change } = props;
-  const [isEditing, setEditing] = useState<string | null>(null);
+  const { entries, change, amend } = props;
+  const [isEdited, setEditing] = useState(false);
+  const isEditing = isEdited && entry.choice === 'text';
+  const [shown, setShown] = useState(0);
   const can = (choice: Parameters<typeof canTake>[0]) => canTake(choice, conflict, file);
   const put = (own: Own) => change(write(entries, path, own));
-  const take = (side: Side) => {
-    setEditing(null);
-    change(takeSide(entries, conflicts, path, side));
-  };
   const both = () => {
     const content = file.merged && withBoth(file.merged);
     if (content == null) return;
-    setEditing(null);
+    setEditing(false);
     put({ content, regions: [], left: 0, from: 'both sides' });
   };
   const edit = () => {
     // What is in the editor is what is kept, from the start.
     if (entry.choice !== 'text') put(entry.own ?? startOf(entry, file));
-    setEditing(path);
+    setEditing(true);
   };
   useKeys([
-    { keys: '1', does: 'Take the head’s', run: () => take('head') },
-    { keys: '2', does: 'Take the draft’s', run: () => take('draft') },
     { keys: '3', does: 'Take both', run: () => can('both') && both() },
     { keys: 'e', does: 'Edit the result', run: () => can('text') && edit() },
   ]);
@@ -106,29 +109,37 @@ function Decide({ conflict, entry, file, ...props }: DecideProps) {
         onTake={take}
         onBoth={both}
         onEdit={edit}
-        isEditing={isEditing === path}
+        isEditing={isEditing}
       />
       {conflict.kind === 'path' && <Names conflict={conflict} {...props} />}
       {conflict.kind === 'rename' && <Moved conflict={conflict} {...props} />}
       <Sides
         file={file}
         conflict={conflict}
+        place={shown}
         taken={entry.choice === 'head' || entry.choice === 'draft' ? entry.choice : null}
       />
-      {isEditing === path && entry.own ? (
+      {isEditing && entry.own ? (
         <Suspense fallback={<Skeleton lines={10} height={20} />}>
           <Editor
             key={path}
             file={file}
             content={entry.own.content}
             onChange={(content) =>
-              put({ content, regions: [], left: markersIn(content, file), from: 'the editor' })
+              amend(
+                write(entries, path, {
+                  content,
+                  regions: [],
+                  left: markersIn(content, file),
+                  from: 'the editor',
+                }),
+              )
             }
-            onClose={() => setEditing(null)}
+            onClose={() => setEditing(false)}
           />
         </Suspense>
       ) : (
-        <Result entry={entry} file={file} onPlace={place} onEdit={edit} />
+        <Result entry={entry} file={file} onPlace={place} onShow={setShown} onEdit={edit} />
       )}
     </>
   );
@@ -149,11 +160,13 @@ function Result({
   entry,
   file,
   onPlace,
+  onShow,
   onEdit,
 }: {
   entry: Entry;
   file: ConflictFile;
   onPlace: (index: number, side: Take) => void;
+  onShow: (index: number) => void;
   onEdit: () => void;
 }) {
   const { choice, own } = entry;
@@ -164,7 +177,7 @@ function Result({
   const left = isOwn ? (own?.left ?? 0) : merged.regions.length;
   return (
     <section aria-label="Result" className="mt-4">
-      <div className="flex min-h-9 flex-wrap items-center gap-2 px-3">
+      <div className="flex min-h-9 flex-wrap items-center gap-2 px-4">
         <h3 className="font-bold">{isOwn ? 'Result: your own text' : 'Merged by git'}</h3>
         <span className="mr-auto text-12 text-ink-3">
           {left > 0
@@ -175,7 +188,7 @@ function Result({
         </span>
         {isOwn && <Button onPress={onEdit}>Edit it</Button>}
       </div>
-      <MergedView merged={merged} onTake={onPlace} />
+      <MergedView merged={merged} onTake={onPlace} {...(!isOwn && { onShow })} />
     </section>
   );
 }

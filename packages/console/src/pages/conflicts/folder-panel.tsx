@@ -28,7 +28,7 @@ export function FolderPanel({
   ]);
   const kinds = Map.groupBy(within, ({ kind }) => kind);
   return (
-    <article aria-label={path} className="flex flex-col gap-3 px-3 py-3">
+    <article aria-label={path} className="flex flex-col gap-3 px-4 py-3">
       <h2 className="long font-mono text-15 font-bold">
         <Plain text={path} />
       </h2>

@@ -34,7 +34,9 @@ async function run<T>(mode: IDBTransactionMode, act: (store: IDBObjectStore) => 
   });
 }
 
-/** `name` is the user's and the thread's. */
+/** Decisions are one user's, on one thread's draft. */
+export const keptName = (userId: string, threadId: string): string => `${userId}:${threadId}`;
+
 export async function readKept(name: string): Promise<Entries> {
   try {
     const kept: unknown = await run('readonly', (store) => store.get(name) as IDBRequest<unknown>);
@@ -44,7 +46,7 @@ export async function readKept(name: string): Promise<Entries> {
   }
 }
 
-/** False if the browser keeps nothing. */
+/** False if the browser keeps nothing. Without decisions, nothing is kept. */
 export async function writeKept(name: string, entries: Entries): Promise<boolean> {
   const said = [...entries.values()].filter(({ choice, own, isMoved }) => choice || own || isMoved);
   try {

@@ -18,15 +18,18 @@ const MOST_LINES = 400;
 export function MergedView({
   merged,
   onTake,
+  onShow,
 }: {
   merged: Merged;
-  onTake?: (index: number, take: Take) => void;
+  onTake: (index: number, take: Take) => void;
+  /** Shows the place on the sides, too. */
+  onShow?: (index: number) => void;
 }) {
   const parts = useMemo(() => partsOf(merged), [merged]);
   const [shown, setShown] = useState(MOST_PLACES);
   if (!parts)
     return (
-      <p className="px-3 py-2 text-ink-2">
+      <p className="px-4 py-2 text-ink-2">
         The lines between the markers look like markers themselves. Take one side, or edit the result.
       </p>
     );
@@ -46,7 +49,7 @@ export function MergedView({
     const index = place++;
     if (index >= shown) {
       blocks.push(
-        <div key={at} className="px-3 py-2">
+        <div key={at} className="px-4 py-2">
           <Button onPress={() => setShown(shown + MOST_PLACES)}>
             Show more of the {count(places - shown)} places that follow
           </Button>
@@ -56,16 +59,20 @@ export function MergedView({
     }
     blocks.push(
       <Place key={at} name={`Place ${index + 1} of ${places}`} line={line} sides={part}>
-        {onTake &&
-          (['head', 'draft', 'both'] as const).map((take) => (
-            <Button
-              key={take}
-              onPress={() => onTake(index, take)}
-              aria-label={`Place ${index + 1}: ${WORDS[take]}`}
-            >
-              {WORDS[take]}
-            </Button>
-          ))}
+        {onShow && places > 1 && (
+          <Button kind="quiet" onPress={() => onShow(index)} aria-label={`Show above: place ${index + 1}`}>
+            Show above
+          </Button>
+        )}
+        {(['head', 'draft', 'both'] as const).map((take) => (
+          <Button
+            key={take}
+            onPress={() => onTake(index, take)}
+            aria-label={`Place ${index + 1}: ${WORDS[take]}`}
+          >
+            {WORDS[take]}
+          </Button>
+        ))}
       </Place>,
     );
     line += part.head.length + part.draft.length + 3;
@@ -88,7 +95,7 @@ function Place({
 }) {
   return (
     <section aria-label={name} className="conflict-side">
-      <div className="conflict-hatch flex min-h-9 flex-wrap items-center gap-2 px-3 py-1">
+      <div className="conflict-hatch flex min-h-9 flex-wrap items-center gap-2 px-4 py-1">
         <h3 className="mr-auto text-12 font-bold text-conflict-mark">{name}</h3>
         {children}
       </div>
@@ -138,7 +145,7 @@ function Agreed({
       <button
         type="button"
         onClick={() => setOpen(true)}
-        className="block min-h-6 w-full border-y border-line bg-sunk px-3 text-left text-12 text-ink-2 hover:text-ink"
+        className="block min-h-6 w-full border-y border-line bg-sunk px-4 text-left text-12 text-ink-2 hover:text-ink"
       >
         {plural(folded, 'line')} without a conflict
       </button>
@@ -170,7 +177,7 @@ function Lines({ lines, from, label }: { lines: string[]; from: number; label?: 
           </span>
         </div>
       ))}
-      {more > 0 && <p className="px-3 text-ink-2">and {plural(more, 'line')} more</p>}
+      {more > 0 && <p className="px-4 text-ink-2">and {plural(more, 'line')} more</p>}
     </>
   );
 }

@@ -33,7 +33,7 @@ export function Names({ conflict, conflicts, entries, change }: Props) {
       <List members={members} entries={entries} current={conflict.path} />
       {from !== null && (
         <form
-          className="flex flex-wrap items-end gap-2 px-3 pt-1 pb-3"
+          className="flex flex-wrap items-end gap-2 px-4 pt-1 pb-3"
           onSubmit={(event) => {
             event.preventDefault();
             if (fault === null) change(renameDraft(entries, conflicts, { path: conflict.path, from, to }));
@@ -72,7 +72,7 @@ export function Moved({ conflict, conflicts, entries, change }: Props) {
   return (
     <section aria-label="Paths of the move" className="border-t border-line">
       <List members={members} entries={entries} current={conflict.path} />
-      <div className="flex flex-wrap gap-2 px-3 pt-1 pb-3">
+      <div className="flex flex-wrap gap-2 px-4 pt-1 pb-3">
         <Button onPress={() => change(takeAll(entries, group, 'head'))}>
           All {group.length} as in the head
         </Button>
@@ -94,7 +94,7 @@ function List({
   current: string;
 }) {
   return (
-    <ul className="px-3 py-2">
+    <ul className="px-4 py-2">
       {members.map(({ path, head, draft }) => (
         <li key={path} className="flex flex-wrap items-center gap-x-3">
           <span className={`long font-mono text-mono ${path === current ? 'font-bold' : ''}`}>

@@ -70,7 +70,7 @@ function RowLink({ row, entries, isSelected }: { row: Row; entries: Entries; isS
       title={row.path}
       aria-current={isSelected ? 'true' : undefined}
       {...(isSelected && { 'data-selected': true })}
-      className="row h-full border-l-2 border-l-transparent pl-2 aria-[current=true]:border-l-water"
+      className="row h-full border-l-2 border-l-transparent pl-3.5 data-selected:border-l-water"
     >
       <span
         className="flex min-w-0 grow items-center gap-1.5 font-mono text-mono"

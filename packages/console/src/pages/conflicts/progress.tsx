@@ -64,7 +64,9 @@ function Applied({ apply }: { apply: Apply }) {
       <p className="flex items-center gap-3 text-15">
         <Status status="applied" />
         <span>
-          {revision === undefined ? 'The draft is in the head.' : `The head is at revision ${revision} now.`}
+          {revision === undefined
+            ? 'The draft is in the head.'
+            : `The draft is in the head, as revision ${revision}.`}
         </span>
       </p>
       <p className="text-ink-2">The draft is sealed. Work goes on in a new thread, from the new head.</p>

@@ -31,7 +31,7 @@ export function Resolver({
   onAgent: (applyId: string) => void;
 }) {
   const { conflicts } = preview;
-  const { entries, change, undo } = decisions;
+  const { entries, change, amend, undo } = decisions;
   const search = route.useSearch();
   const navigate = route.useNavigate();
   const rows = useDeferredValue(
@@ -51,7 +51,7 @@ export function Resolver({
     { keys: 'u', does: 'Undo the last decision', run: () => undo?.() },
   ]);
   const open = conflicts.filter(({ path }) => !isDecided(entries.get(path)!)).length;
-  const props = { ...draft, headSourceId: preview.headSourceId, conflicts, entries, change };
+  const props = { ...draft, headSourceId: preview.headSourceId, conflicts, entries, change, amend };
   return (
     <>
       <ApplyBar
@@ -64,7 +64,7 @@ export function Resolver({
       />
       <div className="grid border-t border-line md:grid-cols-[300px_minmax(0,1fr)]">
         <div className="flex flex-col border-b border-line md:sticky md:top-[calc(var(--bar)+49px)] md:max-h-[calc(100dvh-var(--bar)-49px)] md:self-start md:border-r md:border-b-0">
-          <div className="flex min-h-9 items-center justify-between gap-2 border-b border-line px-3">
+          <div className="flex min-h-9 items-center justify-between gap-2 border-b border-line px-4">
             <span className="text-12 text-ink-3">
               {conflicts.length - open} of {conflicts.length} decided
             </span>
@@ -82,7 +82,7 @@ export function Resolver({
             </Toggle>
           </div>
           {rows.length === 0 ? (
-            <p className="px-3 py-3 text-ink-2">Nothing is open.</p>
+            <p className="px-4 py-3 text-ink-2">Nothing is open.</p>
           ) : (
             <PathList rows={rows} entries={entries} selected={selected} />
           )}

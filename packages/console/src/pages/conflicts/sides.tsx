@@ -19,27 +19,29 @@ export function Sides({
   file,
   conflict,
   taken,
+  place,
 }: {
   file: ConflictFile;
   conflict: Conflict;
   taken: Side | null;
+  /** Of its places in conflict, the one to show. */
+  place: number;
 }) {
   const [tab, setTab] = useState<SideName>('head');
-  const shown = SIDES.filter((name) => name !== 'base' || file.base !== null || file.head !== null);
   const height = heightOf(file);
   return (
     <section aria-label="The three sides">
-      <div className="flex gap-1 px-3 pb-2 lg:hidden" role="group" aria-label="Side">
-        {shown.map((name) => (
+      <div className="flex gap-1 px-4 pb-2 lg:hidden" role="group" aria-label="Side">
+        {SIDES.map((name) => (
           <Toggle key={name} isSelected={tab === name} onChange={() => setTab(name)}>
             {NAMES[name]}
           </Toggle>
         ))}
       </div>
       <div className="grid border-y border-line lg:grid-cols-3 lg:divide-x lg:divide-line">
-        {shown.map((name) => (
+        {SIDES.map((name) => (
           <div key={name} data-side={name} className={`min-w-0 ${tab === name ? '' : 'max-lg:hidden'}`}>
-            <div className="flex min-h-9 items-center gap-2 border-b border-line px-3">
+            <div className="flex min-h-9 items-center gap-2 border-b border-line px-4">
               <h3 className="font-bold">{NAMES[name]}</h3>
               <span className="long text-12 text-ink-3">{sizeWord(file[name], name)}</span>
               {taken === name && (
@@ -49,7 +51,11 @@ export function Sides({
               )}
             </div>
             <div style={{ height }} className="overflow-auto">
-              <Contents path={file.path} side={file[name]} lines={linesOn(name, conflict.hunks?.[0])} />
+              <Contents
+                path={file.path}
+                side={file[name]}
+                lines={linesOn(name, conflict.hunks?.[place], file)}
+              />
             </div>
           </div>
         ))}
@@ -67,7 +73,7 @@ function heightOf(file: ConflictFile): number {
 }
 
 function Contents({ path, side, lines }: { path: string; side: ConflictSide | null; lines: Lines | null }) {
-  if (!side) return <p className="px-3 py-2 text-ink-3">No file at this path.</p>;
+  if (!side) return <p className="px-4 py-2 text-ink-3">No file at this path.</p>;
   const image = imageOf(path, side);
   if (image)
     return (
@@ -98,7 +104,7 @@ function Picture({ address, side }: { address: string; side: ConflictSide }) {
 
 function Hash({ side, note }: { side: ConflictSide; note?: string }) {
   return (
-    <dl className="grid grid-cols-[max-content_minmax(0,1fr)] gap-x-3 gap-y-1 bg-paper px-3 py-2">
+    <dl className="grid grid-cols-[max-content_minmax(0,1fr)] gap-x-3 gap-y-1 bg-paper px-4 py-2">
       {note && <dd className="col-span-2 text-ink-2">{note}</dd>}
       <dt className="text-ink-3">Size</dt>
       <dd>{bytes(side.byteSize)}</dd>

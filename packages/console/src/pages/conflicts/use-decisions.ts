@@ -2,13 +2,15 @@ import { useCallback, useEffect, useMemo, useRef, useState } from 'react';
 import { useSession } from '../../api/session.ts';
 import { carried } from './decisions.ts';
 import type { Conflict, Entries } from './decisions.ts';
-import { readKept, writeKept } from './kept.ts';
+import { keptName, readKept, writeKept } from './kept.ts';
 
 export interface Decisions {
   /** Null until they are read. */
   entries: Entries | null;
   /** What they were before can come back. */
   change(next: Entries): void;
+  /** A part of the last change, as letters of one text. */
+  amend(next: Entries): void;
   /** Without a way back: what the service has made of them. */
   replace(next: Entries): void;
   undo: (() => void) | null;
@@ -26,7 +28,7 @@ const MOST_PAST = 100;
 
 /** The decisions on a draft's conflicts; each change is kept at once. */
 export function useDecisions(threadId: string, conflicts: readonly Conflict[] = NONE): Decisions {
-  const name = `${useSession().user.id}:${threadId}`;
+  const name = keptName(useSession().user.id, threadId);
   const [made, setMade] = useState<Made | null>(null);
   const [isLoose, setLoose] = useState(false);
   useEffect(() => {
@@ -38,12 +40,9 @@ export function useDecisions(threadId: string, conflicts: readonly Conflict[] = 
   }, [name]);
   const keep = useKeeper(name, setLoose);
   const change = useCallback(
-    (entries: Entries, isNew: boolean) => {
+    (entries: Entries, pastOf: (before: Made) => readonly Entries[]) => {
       keep(entries);
-      setMade((before) => ({
-        entries,
-        past: isNew && before ? [...before.past, before.entries].slice(-MOST_PAST) : [],
-      }));
+      setMade((before) => ({ entries, past: before ? pastOf(before) : [] }));
     },
     [keep],
   );
@@ -51,8 +50,9 @@ export function useDecisions(threadId: string, conflicts: readonly Conflict[] = 
   const last = made?.past.at(-1);
   return {
     entries,
-    change: (next) => change(next, true),
-    replace: (next) => change(next, false),
+    change: (next) => change(next, ({ past, entries }) => [...past, entries].slice(-MOST_PAST)),
+    amend: (next) => change(next, ({ past }) => past),
+    replace: (next) => change(next, () => []),
     undo:
       made && last
         ? () => {

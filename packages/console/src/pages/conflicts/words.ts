@@ -5,13 +5,13 @@ import type { Choice, Conflict, Entry } from './decisions.ts';
 import { isDecided } from './decisions.ts';
 
 const KINDS: Record<Conflict['kind'], string> = {
-  content: 'both changed it',
-  add_add: 'both added it',
-  delete_modify: 'one deleted it',
-  rename: 'moved',
-  mode: 'executable bit',
+  content: 'same lines',
+  add_add: 'both added',
+  delete_modify: 'deleted',
+  rename: 'renamed',
+  mode: 'mode',
   binary: 'not text',
-  path: 'names collide',
+  path: 'names',
 };
 
 /** A kind that this console does not know is shown as its word. */
@@ -28,7 +28,7 @@ export function sentenceOf({ kind, base, head }: Conflict): string {
         ? 'The head deleted this file. The draft changed it.'
         : 'The head changed this file. The draft deleted it.';
     case 'rename':
-      return 'The file was moved. Each of its paths is decided on its own.';
+      return 'The file was renamed, by both sides or against an edit. Each of its paths is decided on its own.';
     case 'mode':
       return 'Both have the same contents, but only one of them is executable.';
     case 'binary':
@@ -52,13 +52,13 @@ export function takeWord(
   return `${isDeleted ? 'Delete it' : 'No file here'}, as the ${side}`;
 }
 
-const CHOSEN: Record<Choice, string> = { head: 'head', draft: 'draft', text: 'own text', rename: 'renamed' };
+const CHOSEN: Record<Choice, string> = { head: 'head', draft: 'draft', text: 'own text', rename: 'new name' };
 
 /** Of a row: `open`, `moved`, `head`, `2 places left`. */
 export function stateWord(entry: Entry | undefined): string {
   if (!entry) return 'open';
-  if (isDecided(entry)) return CHOSEN[entry.choice!];
-  if (entry.choice === 'text') return 'unfinished text';
+  if (isDecided(entry)) return entry.choice === 'rename' && !entry.to ? 'stays' : CHOSEN[entry.choice!];
+  if (entry.choice === 'text') return 'unfinished';
   return entry.isMoved ? 'moved' : 'open';
 }
 
@@ -78,15 +78,31 @@ export function sizeWord(side: ConflictSide | null, name: 'base' | 'head' | 'dra
 export const SIDES = ['base', 'head', 'draft'] as const;
 export type SideName = (typeof SIDES)[number];
 
-/** The lines of a region on each side; null where it has none there. */
+/** The lines of a place on each side; null where it has none there. */
 export function linesOn(
   side: SideName,
   hunk: NonNullable<ApplyPreview['conflicts'][number]['hunks']>[number] | undefined,
+  file: ConflictFile,
 ): { from: number; to: number } | null {
-  if (!hunk) return null;
+  if (!hunk) return file.kind === 'delete_modify' ? changedLines(file, side) : null;
   const from = { base: hunk.baseStart, head: hunk.headStart, draft: hunk.draftStart }[side];
   const count = hunk[side].length;
   return count === 0 ? null : { from, to: from + count - 1 };
+}
+
+/** Where one side deleted the file: what the other one changed. */
+function changedLines(file: ConflictFile, side: SideName): { from: number; to: number } | null {
+  const other = side === 'base' ? (file.head ?? file.draft) : file.base;
+  const [now, was] = [file[side], other].map((one) =>
+    one?.encoding === 'utf8' && one.content !== null ? one.content.split('\n') : null,
+  );
+  if (!now || !was) return null;
+  const least = Math.min(now.length, was.length);
+  let start = 0;
+  while (start < least && now[start] === was[start]) start++;
+  let end = 0;
+  while (end < least - start && now.at(-1 - end) === was.at(-1 - end)) end++;
+  return now.length - end > start ? { from: start + 1, to: now.length - end } : null;
 }
 
 export const isImage = (path: string): boolean => /\.(png|jpe?g|gif|webp|avif|bmp|ico|svg)$/i.test(path);

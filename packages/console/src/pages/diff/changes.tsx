@@ -2,7 +2,7 @@
 import type { Source } from '@headrace/client';
 import { getRouteApi } from '@tanstack/react-router';
 import { useCallback, useEffect, useMemo, useRef, useState } from 'react';
-import { Counts, DiffView, FileTree, fileStatus } from '../../code/index.ts';
+import { Counts, DiffView, FileTree, fileStatus, treeOrder } from '../../code/index.ts';
 import type { DiffFile, DiffHandle, Selection } from '../../code/index.ts';
 import { useKeys } from '../../ui/keys.ts';
 import { plural } from '../../ui/values.tsx';
@@ -18,13 +18,18 @@ export function Changes({
   appId,
   from,
   to,
-  files,
+  files: listed,
 }: {
   appId: string;
   from: Source;
   to: Source;
   files: readonly DiffFile[];
 }) {
+  // Rows and tree have one order.
+  const files = useMemo(
+    () => treeOrder(listed.map(({ path }) => path)).map((index) => listed[index]!),
+    [listed],
+  );
   const search = route.useSearch();
   const navigate = route.useNavigate();
   const handle = useRef<DiffHandle>(null);

@@ -2,7 +2,6 @@ import type { Source } from '@headrace/client';
 import { useInfiniteQuery } from '@tanstack/react-query';
 import { itemsOf, sourcesQuery } from '../../api/queries.ts';
 import { Select } from '../../ui/fields.tsx';
-import { relative, useNow } from '../../ui/values.tsx';
 
 /** What a source is called: its message, else where it is from. */
 export const sourceName = (source: Source): string => {
@@ -19,6 +18,9 @@ export const ORIGINS: Record<string, string> = {
   recovery: 'Recovery',
 };
 
+const LONGEST = 28;
+const cut = (name: string) => (name.length > LONGEST ? `${name.slice(0, LONGEST - 1)}…` : name);
+
 /** One of the newest sources; the page of all sources compares any two. */
 export function SourcePicker({
   label,
@@ -32,19 +34,17 @@ export function SourcePicker({
   onPick: (id: string) => void;
 }) {
   const sources = useInfiniteQuery(sourcesQuery(appId));
-  const now = useNow();
   const listed = itemsOf(sources.data);
   const choices = source && !listed.some(({ id }) => id === source.id) ? [source, ...listed] : listed;
   return (
-    <div className="max-w-56 min-w-0 max-sm:max-w-36">
+    <div className="min-w-0">
       <Select
         quiet
         label={source ? `${label}: ${sourceName(source)}` : label}
         value={source?.id ?? null}
         choices={choices.map((choice) => ({
           id: choice.id,
-          text: sourceName(choice),
-          note: `…${choice.id.slice(-6)} ${relative(choice.createdAt, now)}`,
+          text: `${cut(sourceName(choice))} …${choice.id.slice(-6)}`,
         }))}
         onChange={onPick}
       />

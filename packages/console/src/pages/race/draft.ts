@@ -54,6 +54,6 @@ export function titleFor({ title, content }: NewThreadDraft): string {
       .find((one) => one && !one.startsWith('```')) ?? '';
   if (line.length <= MOST_TITLE) return line;
   const cut = line.slice(0, MOST_TITLE - 1);
-  const words = cut.slice(0, cut.lastIndexOf(' ')).trimEnd();
-  return `${words || cut}…`;
+  const end = cut.lastIndexOf(' ');
+  return `${end > 0 ? cut.slice(0, end).trimEnd() : cut}…`;
 }

@@ -7,10 +7,7 @@ import { lookOf } from './words.ts';
 
 const route = getRouteApi('/signed-in/apps/$appId/');
 /** What asks for somebody comes first. */
-const ORDER = [
-  ...['waiting', 'conflicted', 'failed', 'joining', 'running', 'queued', 'blocked', 'ready'],
-  ...['applied', 'archived'],
-];
+const ORDER = 'waiting conflicted failed joining running queued blocked ready applied archived'.split(' ');
 const TYPING_MS = 250;
 
 /** By title, and as what. */

@@ -164,10 +164,7 @@ describe('layOut', () => {
   });
 
   test('where there is little room, those at work are drawn rather than those that rest', () => {
-    const data = historyOf([
-      ...[{ do: 'thread' } as const, { do: 'thread' } as const, { do: 'thread' } as const],
-      { do: 'run', pick: 2 },
-    ]);
+    const data = historyOf([{ do: 'thread' }, { do: 'thread' }, { do: 'thread' }, { do: 'run', pick: 2 }]);
     const { placed } = draw(data, { capacity: 1 });
     expect(placed.filter(({ isFolded }) => !isFolded).map(({ strand }) => strand.threadId)).toEqual([
       'thr_0003',
@@ -178,7 +175,10 @@ describe('layOut', () => {
     const thread: Step = { do: 'thread' };
     const { rows } = draw(
       historyOf([
-        ...[thread, thread, thread, thread],
+        thread,
+        thread,
+        thread,
+        thread,
         { do: 'queue', pick: 1 },
         { do: 'conflict', pick: 1 },
         { do: 'queue', pick: 0 },

@@ -5,8 +5,11 @@ import { Status } from '../../ui/status.tsx';
 import { Time } from '../../ui/values.tsx';
 import type { Placed, Row } from './layout.ts';
 import { foldX, markX, ROW } from './shape.ts';
-import { lookOf, noteOf, titleOf } from './words.ts';
+import type { Strand } from './strands.ts';
+import { lookOf, moverOf, noteOf, titleOf } from './words.ts';
 
+/** More are not told apart, and have no room. */
+const MOST_SAID = 99;
 const OVER_ROW = 'after:absolute after:inset-0';
 /** The row shows the focus of its link. */
 const FOCUS =
@@ -20,6 +23,8 @@ export interface LedgerRowProps {
   placed: Placed | null;
   /** How many threads that are not drawn pass here; 0 if that was said by the row above. */
   folded: number;
+  /** For a revision whose thread is not drawn. */
+  mover: Strand | null;
   /** For a revision: the source before it. */
   before: string | null;
   isLit: boolean;
@@ -70,7 +75,7 @@ function Margin({ row, place, placed, folded }: LedgerRowProps) {
           style={{ left: foldX(place.lanes) }}
           title="Threads that there is no room to draw"
         >
-          +{folded}
+          +{Math.min(folded, MOST_SAID)}
         </span>
       )}
     </div>
@@ -82,7 +87,7 @@ function ThreadPart({ appId, row: { strand } }: LedgerRowProps & { row: Row & { 
   const note = noteOf(strand);
   return (
     <>
-      <span className="hidden w-8 shrink-0 sm:inline" aria-hidden />
+      <span className="hidden w-9 shrink-0 sm:inline" aria-hidden />
       <Link
         data-row
         to="/apps/$appId/threads/$threadId"
@@ -120,7 +125,7 @@ function ThreadPart({ appId, row: { strand } }: LedgerRowProps & { row: Row & { 
   );
 }
 
-function RevisionPart({ appId, row, before }: LedgerRowProps & { row: Row & { kind: 'revision' } }) {
+function RevisionPart({ appId, row, before, mover }: LedgerRowProps & { row: Row & { kind: 'revision' } }) {
   const { head, strand, isTip } = row;
   const source = { appId, sourceId: head.sourceId };
   return (
@@ -129,12 +134,12 @@ function RevisionPart({ appId, row, before }: LedgerRowProps & { row: Row & { ki
         to="/apps/$appId/sources/$sourceId"
         params={source}
         aria-label={`Revision ${head.revision}, its files`}
-        className={`relative z-10 w-6 shrink-0 sm:w-8 text-right tabular-nums hover:underline ${isTip ? 'font-bold text-water' : 'text-ink-2'}`}
+        className={`relative z-10 w-6 shrink-0 text-right sm:w-9 tabular-nums hover:underline ${isTip ? 'font-bold text-water' : 'text-ink-2'}`}
       >
         {head.revision}
       </Link>
       <span className="flex min-w-0 flex-1 items-center gap-2">
-        <Mover appId={appId} row={row} />
+        <Mover appId={appId} row={row} mover={mover} />
         {isTip && <span className="shrink-0 bg-water-wash px-1.5 text-11 text-water">head</span>}
       </span>
       {before && (
@@ -156,7 +161,11 @@ function RevisionPart({ appId, row, before }: LedgerRowProps & { row: Row & { ki
 }
 
 /** What moved the head. */
-function Mover({ appId, row: { head, strand } }: { appId: string; row: Row & { kind: 'revision' } }) {
+function Mover({
+  appId,
+  row: { head, strand },
+  mover,
+}: Pick<LedgerRowProps, 'appId' | 'mover'> & { row: Row & { kind: 'revision' } }) {
   const shape = `truncate outline-none ${OVER_ROW}`;
   if (strand)
     return (
@@ -177,7 +186,7 @@ function Mover({ appId, row: { head, strand } }: { appId: string; row: Row & { k
         params={{ appId, applyId: head.applyId }}
         className={`text-ink-2 ${shape}`}
       >
-        An apply
+        {moverOf(mover)}
       </Link>
     );
   return (

@@ -1,16 +1,15 @@
 /** The ledger: a row for each open thread and each revision, with the race in its margin. */
-import { useWindowVirtualizer } from '@tanstack/react-virtual';
-import { useCallback, useEffect, useLayoutEffect, useMemo, useRef, useState } from 'react';
+import { useCallback, useLayoutEffect, useMemo, useRef, useState } from 'react';
 import { Graph, Hits } from './graph.tsx';
-import { layOut } from './layout.ts';
 import type { Layout } from './layout.ts';
 import { LedgerRow } from './ledger-row.tsx';
 import { ROW, widthOf } from './shape.ts';
 import type { Race } from './use-race.ts';
+import { useLayout } from './use-layout.ts';
 import { useRoom } from './use-room.ts';
+import { useRows } from './use-rows.ts';
 import { summaryOf } from './words.ts';
 
-const OVERSCAN = 8;
 /** So far from the top, new rows do not push what is read. */
 const READING_PX = ROW;
 
@@ -27,48 +26,27 @@ export function Ledger({
 }) {
   const { heads, strands, readFor } = race;
   const capacity = useRoom();
-  const kept = useRef<Layout['kept']>(new Map());
-  const layout = useMemo(
-    () => layOut(heads, strands, { capacity, isFiltered, kept: kept.current }),
-    [heads, strands, capacity, isFiltered],
-  );
-  useEffect(() => {
-    kept.current = layout.kept;
-  }, [layout]);
+  const layout = useLayout({ heads, strands, capacity, isFiltered });
   const { rows, lanes, placed } = layout;
   const width = widthOf(
     lanes,
     placed.some(({ isFolded }) => isFolded),
   );
 
-  const box = useRef<HTMLOListElement>(null);
-  const [margin, setMargin] = useState(0);
-  useLayoutEffect(() => {
-    const top = box.current ? box.current.getBoundingClientRect().top + window.scrollY : 0;
-    setMargin((old) => (Math.abs(old - top) < 1 ? old : top));
-  });
-  const virtual = useWindowVirtualizer({
-    count: rows.length,
-    estimateSize: () => ROW,
-    getItemKey: useCallback((i: number) => rows[i]!.key, [rows]),
-    overscan: OVERSCAN,
-    scrollMargin: margin,
-  });
-  const items = virtual.getVirtualItems();
-  const from = items[0]?.index ?? 0;
-  const to = items.at(-1)?.index ?? 0;
+  const { box, margin, from, to } = useRows(rows, readFor);
   const isReading = useSteady(rows, margin);
-
-  useEffect(() => {
-    if (rows.length) readFor(rows.slice(from, to + 1), to >= rows.length - 1);
-  }, [rows, from, to, readFor]);
 
   const [lit, setLit] = useState<string | null>(null);
   const light = useCallback((threadId: string | null) => setLit(threadId), []);
   const placedOf = useMemo(() => new Map(placed.map((one) => [one.strand.threadId, one])), [placed]);
   const summary = summaryOf(strands, heads[0]?.revision ?? null);
   const drawing = {
-    ...{ appId, layout, width, from, to, summary },
+    appId,
+    layout,
+    width,
+    from,
+    to,
+    summary,
     lit: lit ?? selected,
     onLit: light,
     hasMoreHeads: race.hasMoreHeads,
@@ -76,25 +54,23 @@ export function Ledger({
   };
   return (
     <div
+      ref={box}
       className="relative min-w-0 overflow-x-clip border-t border-line"
       style={{ height: rows.length * ROW }}
     >
       <Graph {...drawing} />
-      <ol
-        ref={box}
-        aria-label="Open threads and revisions of the head, newest first"
-        className="absolute inset-0"
-      >
-        {items.map(({ index, key }) => (
+      <ol aria-label="Open threads and revisions of the head, newest first" className="absolute inset-0">
+        {rows.slice(from, to + 1).map((row, i) => (
           <LedgerRow
-            key={key}
+            key={row.key}
             appId={appId}
-            row={rows[index]!}
-            place={{ index, count: rows.length, width, lanes }}
-            placed={placedOf.get(rows[index]!.strand?.threadId ?? '') ?? null}
-            folded={foldedAt(layout, index)}
-            before={beforeOf(heads, rows[index]!)}
-            isLit={rows[index]!.strand !== null && (lit ?? selected) === rows[index]!.strand?.threadId}
+            row={row}
+            place={{ index: from + i, count: rows.length, width, lanes }}
+            placed={placedOf.get(row.strand?.threadId ?? '') ?? null}
+            folded={foldedAt(layout, from + i)}
+            mover={(row.kind === 'revision' && race.movers.get(row.head.revision)) || null}
+            before={beforeOf(heads, row)}
+            isLit={row.strand !== null && drawing.lit === row.strand.threadId}
             isMoving={!isReading}
             onLit={light}
           />
@@ -105,11 +81,16 @@ export function Ledger({
   );
 }
 
-/** At the tip, all that leave it upwards too; below, where the number is another than above. Above, marks say it. */
+/** Every so many rows, the number of threads that there is no room for is said again. */
+const SAID_ROWS = 10;
+
+/** At the tip, all that leave it upwards too; below, where they begin and now and then. Above, marks say it. */
 function foldedAt({ folded, tip }: Layout, row: number): number {
   if (row < tip) return 0;
-  if (row === tip) return Math.max(folded[row] ?? 0, folded[row - 1] ?? 0);
-  return folded[row] === folded[row - 1] ? 0 : (folded[row] ?? 0);
+  const here = folded[row] ?? 0;
+  const above = folded[row - 1] ?? 0;
+  if (row === tip) return Math.max(here, above);
+  return above === 0 || (row - tip) % SAID_ROWS === 0 ? here : 0;
 }
 
 /** The source that the head was before this row's revision. */

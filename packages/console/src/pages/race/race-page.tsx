@@ -63,7 +63,7 @@ function RaceOfApp({ appId }: { appId: string }) {
       }
     >
       <div className="flex flex-wrap items-center gap-x-6 gap-y-2 px-4 pb-2">
-        <HeadFacts appId={appId} queued={race.counts.get('joining') ?? 0} />
+        <HeadFacts appId={appId} queued={race.queued} />
         <ViewTools />
       </div>
       <StatusFilter counts={race.counts} hasMore={race.hasMoreThreads} />

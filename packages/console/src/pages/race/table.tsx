@@ -1,20 +1,21 @@
 /** The race as a table: the same rows, with all that the drawing says in words. */
 import { Link } from '@tanstack/react-router';
-import { useWindowVirtualizer } from '@tanstack/react-virtual';
-import { useEffect, useLayoutEffect, useMemo, useRef, useState } from 'react';
+import { useMemo } from 'react';
 import { Status } from '../../ui/status.tsx';
 import { Time } from '../../ui/values.tsx';
 import { rowsOf } from './layout.ts';
 import type { Row } from './layout.ts';
 import { ROW } from './shape.ts';
+import type { Strand } from './strands.ts';
 import type { Race } from './use-race.ts';
-import { lookOf, noteOf, summaryOf, titleOf } from './words.ts';
+import { useRows } from './use-rows.ts';
+import { lookOf, moverOf, noteOf, summaryOf, titleOf } from './words.ts';
 
 const COLUMNS = ['Revision', 'Thread', 'Status', 'Based on', 'When', 'Open'];
 
 export function RaceTable({
   appId,
-  race: { heads, strands, readFor },
+  race: { heads, strands, movers, readFor },
   isFiltered,
   selected,
 }: {
@@ -24,21 +25,7 @@ export function RaceTable({
   selected: string | null;
 }) {
   const rows = useMemo(() => rowsOf(heads, strands, isFiltered), [heads, strands, isFiltered]);
-  const box = useRef<HTMLDivElement>(null);
-  const [margin, setMargin] = useState(0);
-  useLayoutEffect(() => setMargin(box.current?.offsetTop ?? 0), []);
-  const virtual = useWindowVirtualizer({
-    count: rows.length,
-    estimateSize: () => ROW,
-    overscan: 12,
-    scrollMargin: margin,
-  });
-  const items = virtual.getVirtualItems();
-  const from = items[0]?.index ?? 0;
-  const to = items.at(-1)?.index ?? 0;
-  useEffect(() => {
-    if (rows.length) readFor(rows.slice(from, to + 1), to >= rows.length - 1);
-  }, [rows, from, to, readFor]);
+  const { box, from, to } = useRows(rows, readFor);
   return (
     <div ref={box} className="overflow-x-auto border-t border-line">
       <table className="table" aria-rowcount={rows.length + 1}>
@@ -60,6 +47,7 @@ export function RaceTable({
               appId={appId}
               row={row}
               rowIndex={from + i + 2}
+              mover={(row.kind === 'revision' && movers.get(row.head.revision)) || null}
               before={
                 row.kind === 'revision'
                   ? (heads.find(({ revision }) => revision === row.head.revision - 1)?.sourceId ?? null)
@@ -87,12 +75,14 @@ function TableRow({
   appId,
   row,
   rowIndex,
+  mover,
   before,
   isSelected,
 }: {
   appId: string;
   row: Row;
   rowIndex: number;
+  mover: Strand | null;
   before: string | null;
   isSelected: boolean;
 }) {
@@ -113,25 +103,28 @@ function TableRow({
         )}
         {row.kind === 'revision' && row.isTip && <span className="ml-2 text-ink-3">head</span>}
       </td>
-      <td className="min-w-48">
+      <td className="max-w-96 min-w-48">
         {strand ? (
           <Link
             data-row
             to="/apps/$appId/threads/$threadId"
             params={{ appId, threadId: strand.threadId }}
-            className="link long"
+            className="link block truncate"
+            title={titleOf(strand)}
           >
             {titleOf(strand)}
           </Link>
         ) : row.kind === 'revision' && row.head.applyId === null ? (
           <span className="text-ink-2">The first version</span>
         ) : (
-          <span className="text-ink-3">Not read yet</span>
+          <span className="text-ink-2">{moverOf(mover)}</span>
         )}
       </td>
       <td className="whitespace-nowrap">
-        {strand && <Status {...lookOf(strand.status)} />}
-        {note && <span className="ml-2 text-12 text-ink-3">{note}</span>}
+        <span className="flex items-center gap-2">
+          {strand && <Status {...lookOf(strand.status)} />}
+          {note && <span className="text-12 text-ink-3">{note}</span>}
+        </span>
       </td>
       <td className="text-ink-2 tabular-nums whitespace-nowrap">
         {strand && (strand.base === null ? 'older' : `revision ${strand.base}`)}

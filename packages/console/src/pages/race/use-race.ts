@@ -39,6 +39,10 @@ export function useRace(appId: string, { status, query }: RaceFilter) {
       ),
     [history, read, threads.data, status, query],
   );
+  const movers = useMemo(
+    () => new Map(everything.flatMap((strand) => (strand.joined === null ? [] : [[strand.joined, strand]]))),
+    [everything],
+  );
   const counts = useMemo(() => countsOf(everything, query), [everything, query]);
 
   /** Reads on where these rows leave something open, or at the end of all rows. */
@@ -63,7 +67,11 @@ export function useRace(appId: string, { status, query }: RaceFilter) {
   return {
     heads: history,
     strands,
+    /** Which thread joined as a revision, also where the filter leaves the thread out. */
+    movers,
     counts,
+    /** Applies in the queue, whatever the filter. */
+    queued: read.filter((apply) => apply.status === 'queued').length,
     hasMoreThreads: latest.hasNextPage,
     hasMoreHeads: heads.hasNextPage,
     isLoading: lists.some(({ data, error }) => !data && !error),

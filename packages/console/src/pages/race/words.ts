@@ -5,6 +5,10 @@ import type { Strand } from './strands.ts';
 export const titleOf = (strand: Strand): string =>
   strand.thread ? (strand.thread.title ?? 'Untitled thread') : `Thread …${strand.threadId.slice(-6)}`;
 
+/** What moved the head to a revision whose thread is not drawn. */
+export const moverOf = (mover: Strand | null): string =>
+  mover === null ? 'An apply' : mover.thread ? titleOf(mover) : 'Another thread';
+
 /** A status as `Status` knows it, and the word for it here. */
 export function lookOf(status: string): { status: string; word: string } {
   return status === 'joining' ? { status: 'queued', word: 'joining' } : { status, word: status };

@@ -29,7 +29,8 @@ export function Model({ draft, set, wrong, fields, organization }: PartProps) {
           onChange={(modelId) => set({ modelId })}
         />
         <Note fault={faultAt(fields, '/modelId')}>
-          {inherited(organization, ({ modelId }) => modelId, 'the service’s default')}
+          {draft.modelId === '' &&
+            `Now: ${inherited(organization, ({ modelId }) => modelId, 'the service’s default')}.`}
         </Note>
       </div>
       <Field
@@ -37,11 +38,11 @@ export function Model({ draft, set, wrong, fields, organization }: PartProps) {
         inputMode="decimal"
         value={draft.spendLimit}
         onChange={(spendLimit) => set({ spendLimit })}
-        hint={inherited(
+        hint={`Empty: ${inherited(
           organization,
           ({ spendLimitMicros: micros }) => (micros === null ? null : dollars(micros)),
           'no limit',
-        )}
+        )}.`}
         fault={wrong.spendLimit ?? faultAt(fields, '/spendLimitMicros')}
       />
       <Field
@@ -49,11 +50,11 @@ export function Model({ draft, set, wrong, fields, organization }: PartProps) {
         inputMode="decimal"
         value={draft.budget}
         onChange={(budget) => set({ budget })}
-        hint={`Of all threads of the app together, from the first of the month in UTC. ${inherited(
+        hint={`Of all threads of the app together, from the first of the month in UTC. Empty: ${inherited(
           organization,
           ({ budgetMicros: micros }) => (micros === null ? null : `${dollars(micros)} for all of its apps`),
-          'no budget',
-        )}`}
+          'no budget of its own',
+        )}.`}
         fault={wrong.budget ?? faultAt(fields, '/budgetMicros')}
       />
     </>
@@ -64,7 +65,7 @@ export function Limits({ draft, set, wrong, fields, organization }: PartProps) {
   const hint = (of: 'runs' | 'builds') =>
     inherited(
       organization,
-      ({ concurrency }) => (concurrency?.[of] ? `${concurrency[of]} in all apps that set none` : null),
+      ({ concurrency }) => (concurrency?.[of] ? `${concurrency[of]} for all apps that set none` : null),
       'as many as the service has places for',
     );
   return (
@@ -74,7 +75,7 @@ export function Limits({ draft, set, wrong, fields, organization }: PartProps) {
         inputMode="numeric"
         value={draft.runs}
         onChange={(runs) => set({ runs })}
-        hint={`Others wait. ${hint('runs')}`}
+        hint={`Others wait. Empty: ${hint('runs')}.`}
         fault={wrong.runs ?? faultAt(fields, '/concurrency/runs')}
       />
       <Field
@@ -82,7 +83,7 @@ export function Limits({ draft, set, wrong, fields, organization }: PartProps) {
         inputMode="numeric"
         value={draft.builds}
         onChange={(builds) => set({ builds })}
-        hint={hint('builds')}
+        hint={`Empty: ${hint('builds')}.`}
         fault={wrong.builds ?? faultAt(fields, '/concurrency/builds')}
       />
     </>

@@ -25,7 +25,7 @@ export function Sandbox(props: PartProps) {
         inputMode="numeric"
         value={draft.idleTimeoutMinutes}
         onChange={(idleTimeoutMinutes) => set({ idleTimeoutMinutes })}
-        hint={`1 to 60. ${inherited(organization, ({ idleTimeoutMinutes: minutes }) => (minutes === null ? null : `${minutes} minutes`), 'the service’s default')}`}
+        hint={`1 to 60. Empty: ${inherited(organization, ({ idleTimeoutMinutes: minutes }) => (minutes === null ? null : `${minutes} minutes`), 'the service’s default')}.`}
         fault={wrong.idleTimeoutMinutes ?? faultAt(fields, '/idleTimeoutMinutes')}
       />
     </>
@@ -41,7 +41,7 @@ function Egress({ draft, set, wrong, fields, organization }: PartProps) {
         label="What sandboxes can reach"
         hint={
           mode === ''
-            ? inherited(organization, ({ egress }) => egress && wordsOf(egress), 'nothing')
+            ? `Now: ${inherited(organization, ({ egress }) => egress && wordsOf(egress), 'nothing')}.`
             : 'Over TLS on port 443.'
         }
         choices={modes}
@@ -91,7 +91,8 @@ function Runtime({ draft, set, fields, organization }: PartProps) {
       <Note fault={faultAt(fields, '/runtime')}>
         {known.length === 0 && runtimes.data
           ? 'The operator offers none: sandboxes have the host’s own system.'
-          : inherited(organization, ({ runtime }) => runtime, 'the host’s own system')}
+          : draft.runtime === '' &&
+            `Now: ${inherited(organization, ({ runtime }) => runtime, 'the host’s own system')}.`}
       </Note>
     </div>
   );

@@ -1,11 +1,12 @@
 import type { Settings, UpdateAppSettingsInput } from '@headrace/client';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
+import { useEffect } from 'react';
 import type { ReactNode } from 'react';
 import { client } from '../../api/client.ts';
 import { appSettingsQuery, organizationSettingsQuery } from '../../api/queries.ts';
 import { useSession } from '../../api/session.ts';
 import { useOffReason, useWrite } from '../../api/write.ts';
-import { AsCode } from '../../ui/as-code.tsx';
+import { AsCode, quoted } from '../../ui/as-code.tsx';
 import { Button } from '../../ui/button.tsx';
 import { FaultLine } from '../../ui/fault-line.tsx';
 import { useKept } from '../../ui/kept.ts';
@@ -143,6 +144,14 @@ function SaveBar({
   onDiscard: () => void;
 }) {
   const off = useOffReason();
+  // What has the focus scrolls to above the bar.
+  useEffect(() => {
+    const { style } = document.documentElement;
+    style.scrollPaddingBottom = '96px';
+    return () => {
+      style.scrollPaddingBottom = '';
+    };
+  }, []);
   return (
     <div className="sticky bottom-0 z-10 flex flex-col gap-2 border-y border-strong bg-surface px-4 py-2">
       <FaultLine fault={write.fault} />
@@ -155,7 +164,7 @@ function SaveBar({
           path={`/api/platform/v1/apps/${appId}/settings`}
           body={changes}
           ts={`await client.settings.update('${appId}', ${JSON.stringify(changes, null, 2)});`}
-          cli={`headrace settings set --app ${appId}`}
+          cli={cliOf(appId, changes)}
         />
         <Button onPress={onDiscard}>Discard</Button>
         <Button
@@ -170,3 +179,9 @@ function SaveBar({
     </div>
   );
 }
+
+const cliOf = (appId: string, changes: UpdateAppSettingsInput): string =>
+  [
+    `headrace settings set --app ${appId}`,
+    ...Object.entries(changes).map(([name, value]) => `${name}:=${quoted(JSON.stringify(value))}`),
+  ].join(' ');

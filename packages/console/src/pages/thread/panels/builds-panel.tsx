@@ -1,42 +1,48 @@
-/** The thread's builds. */
+/** The builds of a thread, newest first. */
 import { useInfiniteQuery } from '@tanstack/react-query';
-import { Link } from '@tanstack/react-router';
-import { Plain } from '../../../code/plain.tsx';
+import { useState } from 'react';
 import { buildsQuery, itemsOf } from '../../../api/queries.ts';
+import { useMay } from '../../../api/session.ts';
+import { useOffReason } from '../../../api/write.ts';
+import { Button } from '../../../ui/button.tsx';
 import { Empty, Shown } from '../../../ui/states.tsx';
-import { Status } from '../../../ui/status.tsx';
-import { Time } from '../../../ui/values.tsx';
+import { BuildDialog } from '../../builds/build-dialog.tsx';
+import { BuildRow } from '../../builds/build-row.tsx';
 
 export function BuildsPanel({ appId, threadId }: { appId: string; threadId: string }) {
-  const query = useInfiniteQuery(buildsQuery(appId, threadId));
+  const builds = useInfiniteQuery(buildsQuery(appId, threadId));
+  const off = useOffReason();
+  const may = useMay('thread:update');
+  const [isAsking, setAsking] = useState(false);
+  const items = itemsOf(builds.data);
   return (
-    <Shown query={query}>
-      {(data) => {
-        const builds = itemsOf(data);
-        if (builds.length === 0) return <Empty title="No build yet" />;
-        return (
-          <ul>
-            {builds.map((build) => (
-              <li key={build.id}>
-                <Link
-                  to="/apps/$appId/builds/$buildId"
-                  params={{ appId, buildId: build.id }}
-                  data-row
-                  className="row"
-                >
-                  <Status status={build.status} />
-                  <span className="long font-mono text-mono">
-                    <Plain text={build.command} />
-                  </span>
-                  <span className="ml-auto text-12 text-ink-3">
-                    <Time at={build.createdAt} />
-                  </span>
-                </Link>
-              </li>
-            ))}
-          </ul>
-        );
-      }}
-    </Shown>
+    <div className="flex min-w-0 flex-col">
+      {may && (
+        <div className="flex justify-end border-b border-line px-4 py-2">
+          <Button offBecause={off} onPress={() => setAsking(true)}>
+            Build
+          </Button>
+        </div>
+      )}
+      <Shown query={builds}>
+        {() =>
+          items.length ? (
+            items.map((build) => <BuildRow key={build.id} build={build} />)
+          ) : (
+            <Empty title="No builds of this thread">
+              <p>A build runs a command on the thread’s source and keeps the files that it makes.</p>
+            </Empty>
+          )
+        }
+      </Shown>
+      {builds.hasNextPage && (
+        <div className="px-4 py-2">
+          <Button isPending={builds.isFetchingNextPage} onPress={() => void builds.fetchNextPage()}>
+            Show more
+          </Button>
+        </div>
+      )}
+      <BuildDialog appId={appId} threadId={threadId} isOpen={isAsking} onClose={() => setAsking(false)} />
+    </div>
   );
 }

@@ -1,0 +1,126 @@
+import { createHash } from 'node:crypto';
+import { HeadraceError } from '@headrace/client';
+import type { Apply, ApplyPreview, CreateApplyInput, CreateEditInput, DiffFile } from '@headrace/client';
+import { expect, test } from 'vitest';
+import { carried, takeSide, write } from './decisions.ts';
+import type { Conflict } from './decisions.ts';
+import { sendDecisions } from './send.ts';
+import type { Service, State } from './send.ts';
+
+const hash = (text: string) => createHash('sha256').update(text).digest('hex');
+const conflict = (path: string, draft = `draft ${path}`): Conflict => ({
+  path,
+  kind: 'content',
+  base: hash('base'),
+  head: hash('head'),
+  draft: hash(draft),
+});
+const preview = (conflicts: Conflict[], changes: DiffFile[] = []): ApplyPreview => ({
+  headSourceId: 'src_head',
+  status: conflicts.length > 0 ? 'conflicted' : 'clean',
+  changes,
+  conflicts,
+});
+const file = (path: string, patch: string): DiffFile => ({
+  path,
+  status: 'modified',
+  binary: false,
+  additions: 1,
+  deletions: 1,
+  patch,
+});
+
+/** A service that answers with this preview after an edit, and what it was asked. */
+function service(after: ApplyPreview, over: Partial<Service> = {}) {
+  const edits: CreateEditInput[] = [];
+  const applies: CreateApplyInput[] = [];
+  const shown: State[] = [];
+  const all: Service = {
+    edit: async (body) => (edits.push(body), { id: 'src_edited' }),
+    preview: async () => after,
+    diff: async () => [],
+    apply: async (body) => (applies.push(body), { id: 'apl_1' } as Apply),
+    onEdited: (state) => void shown.push(state),
+    ...over,
+  };
+  return { ...all, edits, applies, shown };
+}
+
+const LIST = [conflict('a'), conflict('b')];
+const own = { content: 'mine\n', regions: [], left: 0, from: 'the editor' as const };
+const stateOf = (entries = carried(LIST, new Map())): State => ({
+  sourceId: 'src_draft',
+  preview: preview(LIST),
+  entries,
+});
+const decided = () => write(takeSide(carried(LIST, new Map()), LIST, 'a', 'head'), 'b', own);
+const noFile = () => undefined;
+
+test('nothing is sent while a conflict is open', async () => {
+  const to = service(preview([]));
+  expect(await sendDecisions(stateOf(), noFile, to)).toEqual({ end: 'open', count: 2 });
+  expect([to.edits, to.applies]).toEqual([[], []]);
+});
+
+test('a text goes into the draft, and then the draft’s side is taken, for the head that was seen', async () => {
+  const to = service(preview([conflict('a'), conflict('b', 'mine\n')]));
+  expect(await sendDecisions(stateOf(decided()), noFile, to)).toMatchObject({ end: 'sent' });
+  expect(to.edits).toEqual([
+    {
+      expectedSourceId: 'src_draft',
+      changes: [{ path: 'b', content: 'mine\n' }],
+      message: 'Conflicts resolved by hand',
+    },
+  ]);
+  expect(to.applies).toEqual([
+    {
+      expectedSourceId: 'src_edited',
+      conflictResolution: 'manual',
+      expectedHeadSourceId: 'src_head',
+      resolutions: [
+        { path: 'a', take: 'head' },
+        { path: 'b', take: 'draft' },
+      ],
+    },
+  ]);
+  expect(to.shown.map(({ sourceId }) => sourceId)).toEqual(['src_edited']);
+});
+
+test('a text that ends the conflict as it is needs no resolution', async () => {
+  const same = file('b', 'the patch');
+  const to = service(preview([conflict('a')], [same]), { diff: async () => [same] });
+  expect(await sendDecisions(stateOf(decided()), noFile, to)).toMatchObject({ end: 'sent' });
+  expect(to.applies[0]!.resolutions).toEqual([{ path: 'a', take: 'head' }]);
+});
+
+test('a text that loses to the head is said, not applied; the second time it is applied', async () => {
+  const to = service(preview([conflict('a')]), { diff: async () => [file('b', 'the patch')] });
+  expect(await sendDecisions(stateOf(decided()), noFile, to)).toEqual({ end: 'lost', paths: ['b'] });
+  expect(to.applies).toEqual([]);
+  expect(await sendDecisions(to.shown[0]!, noFile, to)).toMatchObject({ end: 'sent' });
+  expect(to.edits).toHaveLength(1);
+});
+
+test('a conflict that an edit opens is shown before anything is applied', async () => {
+  const to = service(preview([conflict('a'), conflict('b', 'mine\n'), conflict('c')]));
+  expect(await sendDecisions(stateOf(decided()), noFile, to)).toEqual({ end: 'open', count: 1 });
+  expect(to.applies).toEqual([]);
+});
+
+const refused = (code: 'stale_head' | 'stale_source') => new HeadraceError(409, code, code);
+
+test.each([
+  ['stale_head', 'head'],
+  ['stale_source', 'draft'],
+] as const)('%s: nothing is applied, and the %s is named', async (code, what) => {
+  const to = service(preview([]), { apply: () => Promise.reject(refused(code)) });
+  const state = stateOf(takeSide(takeSide(carried(LIST, new Map()), LIST, 'a', 'head'), LIST, 'b', 'draft'));
+  expect(await sendDecisions(state, noFile, to)).toEqual({ end: 'stale', what });
+});
+
+test('a draft that has not what was sent is not edited again and again', async () => {
+  const to = service(preview([conflict('a'), conflict('b')]));
+  // The draft's side is as before the edit: the decision was made for it, and its text is missing.
+  await expect(sendDecisions(stateOf(decided()), noFile, to)).rejects.toThrow('does not have the texts');
+  expect(to.edits).toHaveLength(1);
+});
