@@ -20,6 +20,7 @@ import { cliBenchmark } from './benchmarks/cli.ts';
 import { clientEventsBenchmark } from './benchmarks/client-events.ts';
 import { clientBenchmark } from './benchmarks/client.ts';
 import { commitsBenchmark } from './benchmarks/commits.ts';
+import { consoleBenchmark } from './benchmarks/console.ts';
 import { eventLagBenchmark } from './benchmarks/event-lag.ts';
 import { eventLoopBenchmark } from './benchmarks/event-loop.ts';
 import { gatewayBenchmark } from './benchmarks/gateway.ts';
@@ -87,6 +88,7 @@ const BENCHMARKS: Benchmark[] = [
   clientEventsBenchmark,
   clientBenchmark,
   cliBenchmark,
+  consoleBenchmark,
 ];
 const RUN_LIMIT_MS = 25 * 60_000;
 

@@ -27,6 +27,8 @@ export interface VisitOptions {
   state?: BrowserContextOptions['storageState'];
   /** For screenshots: no motion. */
   isStill?: boolean;
+  /** A script that runs before those of each page. */
+  trap?: string;
 }
 
 export interface Visit {
@@ -55,7 +57,7 @@ export function launchBrowser(): Promise<Browser> {
 }
 
 export async function openVisit(browser: Browser, options: VisitOptions): Promise<Visit> {
-  const { base, width = 1280, height = 800, theme = 'light', state, isStill = false } = options;
+  const { base, width = 1280, height = 800, theme = 'light', state, isStill = false, trap } = options;
   const context = await browser.newContext({
     baseURL: base,
     viewport: { width, height },
@@ -68,6 +70,7 @@ export async function openVisit(browser: Browser, options: VisitOptions): Promis
   });
   context.setDefaultTimeout(LIMIT_MS);
   const watch = await watchContext(context);
+  if (trap !== undefined) await context.addInitScript(trap);
   const page = await context.newPage();
   let isOpen = true;
   return {

@@ -42,8 +42,8 @@ export interface Hostile {
   /** With a message of every payload, and tools whose output is one. */
   threadId: string;
   buildId: string;
-  /** Names that pages have to show as they are. */
-  names: string[];
+  /** Of the thread: pages have to show it as it is. */
+  title: string;
 }
 
 /** An app whose every text is hostile. */
@@ -80,7 +80,7 @@ export async function hostileApp(client: Client): Promise<Hostile> {
       outputDirectory: 'dist',
     })
     .done();
-  return { app, threadId: thread.id, buildId: build.id, names: [name, title] };
+  return { app, threadId: thread.id, buildId: build.id, title };
 }
 
 /** Before any script of the page: what a payload that runs would leave behind. */

@@ -63,6 +63,12 @@ export async function open(visit: Visit, path: string, page = visit.page): Promi
   await atRest(visit, page);
 }
 
+/** As `open`, by the page's own router: what is loaded stays. */
+export async function goTo(visit: Visit, path: string, page = visit.page): Promise<void> {
+  await page.evaluate(`history.pushState({}, '', ${JSON.stringify(path)})`);
+  await atRest(visit, page);
+}
+
 const IS_BUSY = `(() => {
   const root = document.getElementById('root');
   if (!root || root.childElementCount === 0) return 'nothing is shown';

@@ -11,6 +11,8 @@ export interface Asked {
   /** With the query. */
   path: string;
   isStream: boolean;
+  /** By `performance.now`. */
+  at: number;
 }
 
 export type Fault =
@@ -164,7 +166,12 @@ export async function startProxy(target: string): Promise<Proxy> {
 }
 
 function askedOf({ method, url }: IncomingMessage): Asked {
-  return { method: method!, path: url!, isStream: /\/events\/stream(\?|$)/.test(url!) };
+  return {
+    method: method!,
+    path: url!,
+    isStream: /\/events\/stream(\?|$)/.test(url!),
+    at: performance.now(),
+  };
 }
 
 function refuse(

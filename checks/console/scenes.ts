@@ -14,8 +14,10 @@ export interface PageScene extends Scene {
   read: RegExp;
   /** The same page of something that does not exist, if its address has an id of its own. */
   unknown?(ground: WholeGround): string;
-  /** Pages of an app without any work, or of a service without apps, and what they say. */
-  empty?: { of: 'service' | 'app'; path(appId: string): string };
+  /** Where nothing is to be shown: the same page of a service without apps, or of an app without any work. */
+  empty?: 'service' | ((appId: string) => string);
+  /** It shows nothing but the session. */
+  isOfSession?: boolean;
 }
 
 const app = ({ app: { id } }: WholeGround) => `/console/apps/${id}`;
@@ -28,27 +30,27 @@ export const PAGES: PageScene[] = [
     name: 'inbox',
     path: () => '/console/',
     read: /^GET \/api\/platform\/v1\/(threads|applies|builds)/,
-    empty: { of: 'service', path: () => '/console/' },
+    empty: 'service',
   },
   {
     name: 'apps',
     path: () => '/console/apps',
     read: /^GET \/api\/platform\/v1\/apps(\?|$)/,
-    empty: { of: 'service', path: () => '/console/apps' },
+    empty: 'service',
   },
   {
     name: 'race',
     path: app,
     read: /source-head\/history|\/apps\/[^/]+\/threads/,
     unknown: ({ app: { id } }) => `/console/apps/${none(id)}`,
-    empty: { of: 'app', path: (appId) => `/console/apps/${appId}` },
+    empty: (appId) => `/console/apps/${appId}`,
   },
   { name: 'settings', path: (ground) => `${app(ground)}/settings`, read: /\/apps\/[^/]+\/settings/ },
   {
     name: 'sources',
     path: (ground) => `${app(ground)}/sources`,
     read: /\/apps\/[^/]+\/sources(\?|$)/,
-    empty: { of: 'app', path: (appId) => `/console/apps/${appId}/sources` },
+    empty: (appId) => `/console/apps/${appId}/sources`,
   },
   {
     name: 'source',
@@ -79,7 +81,7 @@ export const PAGES: PageScene[] = [
     name: 'applies',
     path: (ground) => `${app(ground)}/applies`,
     read: /\/applies(\?|$)/,
-    empty: { of: 'app', path: (appId) => `/console/apps/${appId}/applies` },
+    empty: (appId) => `/console/apps/${appId}/applies`,
   },
   {
     name: 'apply',
@@ -91,7 +93,7 @@ export const PAGES: PageScene[] = [
     name: 'builds',
     path: (ground) => `${app(ground)}/builds`,
     read: /\/builds(\?|$)/,
-    empty: { of: 'app', path: (appId) => `/console/apps/${appId}/builds` },
+    empty: (appId) => `/console/apps/${appId}/builds`,
   },
   {
     name: 'build',
@@ -103,7 +105,7 @@ export const PAGES: PageScene[] = [
     name: 'previews',
     path: (ground) => `${app(ground)}/previews`,
     read: /\/previews(\?|$)/,
-    empty: { of: 'app', path: (appId) => `/console/apps/${appId}/previews` },
+    empty: (appId) => `/console/apps/${appId}/previews`,
   },
   {
     name: 'preview',
@@ -111,7 +113,7 @@ export const PAGES: PageScene[] = [
     read: /\/previews\/prv_/,
     unknown: (ground) => `${app(ground)}/previews/${none(ground.preview.id)}`,
   },
-  { name: 'account', path: () => '/console/account', read: /\/api\/session/ },
+  { name: 'account', path: () => '/console/account', read: /^GET \/api\/sessions/, isOfSession: true },
 ];
 
 const press = (keys: string) => (visit: Visit) => visit.page.keyboard.press(keys);

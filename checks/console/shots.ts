@@ -4,6 +4,7 @@
  *   --out <folder>   where to (a folder in the system's temporary folder)
  *   --only <name>    one scene (may be repeated); a beginning is enough
  *   --docs           only those that the guides and the README show, into docs/guides/images
+ *   --some           light at 1280 pixels and dark at 390 only
  *   --twice          takes each picture twice and says which scenes are not stable
  *   --help
  */
@@ -15,7 +16,7 @@ import pixelmatch from 'pixelmatch';
 import { PNG } from 'pngjs';
 import { helpOf } from '../harness/help.ts';
 import { launchBrowser, openVisit } from './browser.ts';
-import type { VisitOptions } from './browser.ts';
+import type { Visit } from './browser.ts';
 import { startWholeGround } from './ground.ts';
 import type { WholeGround } from './ground.ts';
 import { open } from './page.ts';
@@ -38,6 +39,7 @@ const { values: options } = parseArgs({
     out: { type: 'string', default: join(tmpdir(), 'headrace-console-shots') },
     only: { type: 'string', multiple: true },
     docs: { type: 'boolean', default: false },
+    some: { type: 'boolean', default: false },
     twice: { type: 'boolean', default: false },
     help: { type: 'boolean', default: false },
   },
@@ -55,35 +57,23 @@ async function main(): Promise<void> {
   );
   const ground = await startWholeGround();
   const browser = await launchBrowser();
-  const take = async (scene: Scene, size: Pick<VisitOptions, 'width' | 'height' | 'theme'>) => {
-    const visit = await openVisit(browser, {
-      base: ground.base,
-      state: ground.state,
-      isStill: true,
-      ...size,
-    });
-    try {
-      return await pictureOf(scene, visit, ground);
-    } finally {
-      // A picture of what is wrong is wanted, too.
-      await visit
-        .close()
-        .catch((error: Error) => said.add(`${scene.name}: ${error.message.replace(/\n {4}at .*/g, '')}`));
-    }
-  };
   try {
-    for (const scene of scenes)
-      for (const theme of THEMES)
-        for (const [width, height] of WIDTHS) {
-          if (options.docs && width !== 1280) continue;
+    for (const theme of THEMES)
+      for (const [width, height] of options.docs ? WIDTHS.slice(0, 1) : WIDTHS) {
+        if (options.some && (theme === 'light') !== (width === 1280)) continue;
+        const { base, state } = ground;
+        const visit = await openVisit(browser, { base, state, isStill: true, theme, width, height });
+        visit.allows(/: 404$/);
+        for (const scene of scenes) {
           const name = options.docs ? `console-${scene.name}-${theme}` : `${scene.name}-${width}-${theme}`;
-          const picture = await take(scene, { width, height, theme });
+          const picture = await pictureOf(scene, visit, ground);
           writeFileSync(join(folder, `${name}.png`), picture);
-          if (options.twice) {
-            const differing = difference(picture, await take(scene, { width, height, theme }));
-            if (differing > 0) console.log(`${name} is not stable: ${differing} pixels differ`);
-          }
+          const differing = options.twice ? difference(picture, await pictureOf(scene, visit, ground)) : 0;
+          if (differing > 0) said.add(`${name} is not stable: ${differing} pixels differ`);
         }
+        // A picture of what is wrong is wanted, too.
+        await visit.close().catch((error: Error) => said.add(error.message.replace(/\n {4}at .*/g, '')));
+      }
   } finally {
     await browser.close();
     await ground.stop();
@@ -92,12 +82,7 @@ async function main(): Promise<void> {
   console.log(folder);
 }
 
-async function pictureOf(
-  { path, prepare }: Scene,
-  visit: Awaited<ReturnType<typeof openVisit>>,
-  ground: WholeGround,
-): Promise<Buffer> {
-  visit.allows(/: 404$/);
+async function pictureOf({ path, prepare }: Scene, visit: Visit, ground: WholeGround): Promise<Buffer> {
   try {
     await open(visit, path(ground));
     await prepare?.(visit);

@@ -4,12 +4,16 @@ import type { Page } from 'playwright-core';
 import { createRandom } from '../harness/random.ts';
 import type { Random } from '../harness/random.ts';
 import type { App, Ground } from './ground.ts';
-import type { Fault, Proxy } from './proxy.ts';
+import type { Asked, Fault, Proxy } from './proxy.ts';
 
 /** How soon a page is right again, once it is connected and nothing happens any more. */
 export const RIGHT_MS = 2_000;
 /** How soon it is connected again. */
 const LIVE_MS = 12_000;
+/** A user's pages refetch at most 120 times a minute, and wait then: the faults come more slowly. */
+const PACE = 90;
+/** Where only the sidebar has data. */
+export const QUIET_PAGE = '/console/account';
 /** The sidebar's list of the latest threads. */
 const SHOWN = 12;
 
@@ -115,6 +119,7 @@ export async function meet(field: Field, index: number, seed: number): Promise<n
   const isAny = kind !== 'stall' && kind !== 'expired' && kind !== 'scope' && random.below(4) === 0;
   const fault = faultOf(kind, random);
   const { proxy } = field;
+  await untilPaced(proxy);
   try {
     if (kind === 'away') {
       proxy.goAway(true);
@@ -148,6 +153,12 @@ export async function meet(field: Field, index: number, seed: number): Promise<n
   } finally {
     proxy.plan(() => null);
   }
+}
+
+async function untilPaced(proxy: Proxy): Promise<void> {
+  const isCounted = ({ path, isStream, at }: Asked) =>
+    !isStream && path.startsWith('/api/') && performance.now() - at < 60_000;
+  while (proxy.asked().filter(isCounted).length > PACE) await sleep(250);
 }
 
 async function untilAsked(proxy: Proxy, isDone: () => boolean): Promise<void> {

@@ -6,7 +6,7 @@ import { open } from './page.ts';
 import { startProxy } from './proxy.ts';
 import type { Proxy } from './proxy.ts';
 import { browserTest, useBrowser } from './rig.ts';
-import { meet, untilLive, untilRight } from './stream-faults.ts';
+import { meet, QUIET_PAGE, untilLive, untilRight } from './stream-faults.ts';
 
 const SEED = 20_260_101;
 const FAULTS = 15;
@@ -42,7 +42,7 @@ browserTest(
   { timeout: 120_000 },
   async () => {
     const { page, ...rest } = await visit();
-    await open({ page, ...rest }, '/console/');
+    await open({ page, ...rest }, QUIET_PAGE);
     await untilLive(page);
     for (let i = 0; i < FAULTS; i++) await meet({ ground, proxy, app, page }, i, SEED);
   },

@@ -38,7 +38,7 @@ export interface Aim {
   bound: 'most' | 'least';
   limit: number;
   value: number;
-  unit: 'ms' | '×' | '%' | 'KiB' | 'kB';
+  unit: 'ms' | '×' | '%' | 'KiB' | 'kB' | 'objects';
 }
 
 export interface Outcome {

@@ -7,7 +7,7 @@ import { open } from '../page.ts';
 import { startProxy } from '../proxy.ts';
 import type { Proxy } from '../proxy.ts';
 import { browserTest, useBrowser } from '../rig.ts';
-import { meet, RIGHT_MS, untilLive, untilRight } from '../stream-faults.ts';
+import { meet, QUIET_PAGE, RIGHT_MS, untilLive, untilRight } from '../stream-faults.ts';
 
 const SEED = Number(process.env['HEADRACE_SEED'] ?? 1);
 const FAULTS = 200;
@@ -32,7 +32,7 @@ afterAll(async () => {
 async function livePage() {
   const visit = await rig.visit({ base: proxy.base, state: ground.state });
   visit.allows(/net::ERR/, /: (410|429|503)$/);
-  await open(visit, '/console/');
+  await open(visit, QUIET_PAGE);
   await untilLive(visit.page);
   return visit.page;
 }

@@ -114,7 +114,7 @@ function credentialOf(options: ClientOptions, base: string): Record<string, stri
     throw new TypeError('createClient takes one of key, token and session.');
   if (key && isBrowser() && !options.dangerouslyAllowBrowser)
     throw new TypeError(
-      'A service key does not belong in a browser: everyone who opens the page can read it. Use a session, or call your own backend.',
+      'A service key does not belong in a browser: everyone who opens the page can read it. Use a session, or your backend.',
     );
   const { protocol, hostname } = new URL(base);
   if (!session && protocol === 'http:' && !isLoopback(hostname) && !hasWarned) {

@@ -59,7 +59,7 @@ export class Connection {
     this.#reader = response.body?.getReader() ?? null;
     const type = response.headers.get('content-type');
     if (this.#reader && type?.startsWith('text/event-stream')) return;
-    throw new HeadraceError(0, 'invalid_response', `The answer is ${type}, not a stream of events.`);
+    throw new HeadraceError(0, 'invalid_response', `The answer is ${type}, not a stream.`);
   }
 
   /** The frames that have arrived; null if the service has ended the stream. Throws if the connection is lost. */

@@ -143,8 +143,8 @@ export interface HeadCalls {
   initialize(appId: string, body: InitializeHeadInput, options?: WriteOptions): Call<Head>;
   /** Get the head: the current source version. */
   get(appId: string, options?: CallOptions): Call<Head>;
-  /** List the head's history, oldest first. */
-  history(appId: string, options?: PageOptions): ListCall<HeadRecord>;
+  /** List the head's history, oldest first or newest first. */
+  history(appId: string, options?: { order?: 'asc' | 'desc' } & PageOptions): ListCall<HeadRecord>;
 }
 
 export interface ProjectsCalls {

@@ -8,11 +8,18 @@ import { noticeVersion } from './version.ts';
 export const READ_TIMEOUT_MS = 30_000;
 
 const watchers = new Set<() => void>();
+const limits = new Set<(ms: number) => void>();
 
 /** Calls `onUnauthorized` when the service no longer knows the session. Returns the end of the watch. */
 export function watchSession(onUnauthorized: () => void): () => void {
   watchers.add(onUnauthorized);
   return () => watchers.delete(onUnauthorized);
+}
+
+/** Calls `onLimited` when the service asks to wait: the client waits by itself, and others should too. */
+export function watchLimits(onLimited: (ms: number) => void): () => void {
+  limits.add(onLimited);
+  return () => limits.delete(onLimited);
 }
 
 /** Sign-in answers 401 itself for a wrong password. */

@@ -22,8 +22,21 @@ export function faultOf(error: unknown): Fault {
       fields: [],
     };
   const { requestId, fields } = error;
-  return { ...wordsOf(error), requestId, fields, isGone: error.status === 404 || error.status === 403 };
+  return {
+    ...wordsOf(error),
+    requestId,
+    fields: fields.map(inWords),
+    isGone: error.status === 404 || error.status === 403,
+  };
 }
+
+/** A regular expression helps nobody who fills in a form. */
+const inWords = ({ path, message }: Field): Field => ({
+  path,
+  message: message.startsWith('must match pattern')
+    ? 'has characters or a form that are not allowed'
+    : message,
+});
 
 function wordsOf(error: HeadraceError): { title: string; message: string } {
   const { status, message, code, retryAfterMs } = error;

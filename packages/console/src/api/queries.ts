@@ -2,7 +2,7 @@
  * What pages read, and which events change it: one place for keys, so that two pages that show the same thing share
  * it. `meta.follows` is what the live store refetches by.
  */
-import type { ListCall, Page, PageOptions } from '@headrace/client';
+import type { EventPage, ListCall, Page, PageOptions, Thread } from '@headrace/client';
 import { infiniteQueryOptions, queryOptions } from '@tanstack/react-query';
 import type { QueryKey } from '@tanstack/react-query';
 import type { Follows } from '../live/index.ts';
@@ -105,11 +105,12 @@ export const appSettingsQuery = (appId: string) =>
     client.settings.get(appId, options),
   );
 
+/** Newest first. Its records have no id of their own: they are told apart by `revision`. */
 export const headHistoryQuery = (appId: string) =>
   many(
     ['app', appId, 'heads'],
     { types: ['platform.head.'], appId },
-    (options) => client.head.history(appId, options),
+    (options) => client.head.history(appId, { ...options, order: 'desc' }),
     200,
   );
 
@@ -157,7 +158,7 @@ export const patchesQuery = (appId: string, baseId: string, sourceId: string, pa
   staleTime: Number.POSITIVE_INFINITY,
 });
 
-export const threadsQuery = (appId: string, filter: { query?: string } = {}) =>
+export const threadsQuery = (appId: string, filter: { query?: string; status?: Thread['status'] } = {}) =>
   many(['app', appId, 'threads', filter], { types: THREADS, appId }, (options) =>
     client.threads.list(appId, { ...options, ...filter }),
   );
@@ -218,8 +219,11 @@ export const previewQuery = (appId: string, previewId: string) =>
 const inThread = (appId: string, threadId: string, what: string) => ['app', appId, 'thread', threadId, what];
 
 export const threadQuery = (appId: string, threadId: string) =>
-  one(['app', appId, 'thread', threadId], { types: THREADS, appId, threadId }, (options) =>
-    client.threads.get(appId, threadId, options),
+  // An edit and a command move its latest source, and make a checkpoint.
+  one(
+    ['app', appId, 'thread', threadId],
+    { types: [...THREADS, 'checkpoint.'], appId, threadId },
+    (options) => client.threads.get(appId, threadId, options),
   );
 
 /** Newest first: a conversation opens at its end. */
@@ -265,3 +269,23 @@ export const previewsQuery = (appId: string, threadId: string) =>
   many(inThread(appId, threadId, 'previews'), { types: PREVIEWS, appId, threadId }, (options) =>
     client.previews.list(appId, threadId, options),
   );
+
+/** Newest first. It is not read again for each new event: the live store brings those. */
+export const threadEventsQuery = (appId: string, threadId: string) =>
+  infiniteQueryOptions({
+    queryKey: inThread(appId, threadId, 'events'),
+    queryFn: async ({ pageParam, signal }) =>
+      await client.events.list(
+        { appId, threadId },
+        {
+          ...READ,
+          signal,
+          order: 'desc',
+          limit: PAGE_ITEMS,
+          ...(pageParam !== null && { cursor: pageParam }),
+        },
+      ),
+    initialPageParam: null as string | null,
+    getNextPageParam: (last: EventPage) => (last.hasMore ? last.nextCursor : null),
+    refetchOnMount: 'always',
+  });

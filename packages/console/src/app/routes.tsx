@@ -61,7 +61,7 @@ const app = createRoute({
 const race = createRoute({
   getParentRoute: () => app,
   path: '/',
-  validateSearch: search({ show: word('graph', 'table'), thread: text, query: text }),
+  validateSearch: search({ show: word('graph', 'table'), status: text, thread: text, query: text }),
   component: lazyRouteComponent(() => import('../pages/race/race-page.tsx'), 'RacePage'),
 });
 const settings = createRoute({
@@ -89,6 +89,7 @@ const diff = createRoute({
     to: text,
     file: text,
     L: lines,
+    side: word('old'),
     view: word('unified', 'split'),
     space: word('show', 'hide'),
     wrap: flag,

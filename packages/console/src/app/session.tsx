@@ -3,7 +3,7 @@ import { useQueryClient } from '@tanstack/react-query';
 import { lazy, Suspense, useEffect, useState } from 'react';
 import { startLive } from '../live/index.ts';
 import type { Live } from '../live/index.ts';
-import { client, watchSession } from '../api/client.ts';
+import { client, watchLimits, watchSession } from '../api/client.ts';
 import { sessionQuery, useSession } from '../api/session.ts';
 import { Dialog } from '../ui/overlays.tsx';
 
@@ -20,10 +20,17 @@ function setSignedOut(value: boolean): void {
   for (const listener of listeners) listener();
 }
 
-/** The live data of this user in this organization; another one starts from nothing. */
-export function useLiveOfSession(userId: string, organizationId: string): Live | null {
+/**
+ * The live data of this user in this organization; another one starts from nothing. `isReady`: its place in the log is
+ * known. What a page reads before that would be read twice.
+ */
+export function useLiveOfSession(
+  userId: string,
+  organizationId: string,
+): { live: Live | null; isReady: boolean } {
   const queries = useQueryClient();
   const [live, setLive] = useState<Live | null>(null);
+  const [isReady, setReady] = useState(false);
   const [round, setRound] = useState(0);
   useEffect(() => {
     const again = () => {
@@ -40,9 +47,14 @@ export function useLiveOfSession(userId: string, organizationId: string): Live |
       onSignedOut: () => setSignedOut(true),
     });
     setLive(started);
-    return () => started.stop();
+    void started.ready.then(() => setReady(true));
+    const stopWatching = watchLimits((ms) => started.pause(ms));
+    return () => {
+      stopWatching();
+      started.stop();
+    };
   }, [queries, userId, organizationId, round]);
-  return live;
+  return { live, isReady };
 }
 
 /** Over the page, so that nothing on it is lost. Another user gets a page of their own. */

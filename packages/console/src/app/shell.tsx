@@ -3,6 +3,7 @@ import { Outlet, useRouterState } from '@tanstack/react-router';
 import { useEffect, useRef, useState } from 'react';
 import { LiveProvider } from '../live/index.ts';
 import { useSession } from '../api/session.ts';
+import { Skeleton } from '../ui/states.tsx';
 import { Header } from './header.tsx';
 import { Banner } from './banner.tsx';
 import { KeyList } from './key-list.tsx';
@@ -13,7 +14,7 @@ import { useGlobalKeys } from './global-keys.ts';
 
 export function Shell() {
   const { user, activeOrganizationId } = useSession();
-  const live = useLiveOfSession(user.id, activeOrganizationId ?? '');
+  const { live, isReady } = useLiveOfSession(user.id, activeOrganizationId ?? '');
   const [over, setOver] = useState<'palette' | 'keys' | 'sidebar' | null>(null);
   const main = useRef<HTMLElement>(null);
   const path = useRouterState({ select: ({ location }) => location.pathname });
@@ -27,12 +28,12 @@ export function Shell() {
         Skip to the content
       </a>
       <div className="flex min-h-dvh">
-        <Sidebar isOpen={over === 'sidebar'} onClose={close} />
+        <Sidebar isReady={isReady} isOpen={over === 'sidebar'} onClose={close} />
         <div className="flex min-w-0 flex-1 flex-col">
           <Header onPalette={() => setOver('palette')} onSidebar={() => setOver('sidebar')} />
           <Banner />
           <main id="main" ref={main} tabIndex={-1} className="flex min-w-0 flex-1 flex-col outline-none">
-            <Outlet />
+            {isReady ? <Outlet /> : <Skeleton lines={6} />}
           </main>
         </div>
       </div>

@@ -14,7 +14,16 @@ import { setTheme, themeOf } from './theme.ts';
 
 const RECENT = 12;
 
-export function Sidebar({ isOpen, onClose }: { isOpen: boolean; onClose: () => void }) {
+export function Sidebar({
+  isReady,
+  isOpen,
+  onClose,
+}: {
+  /** Lists may be read. */
+  isReady: boolean;
+  isOpen: boolean;
+  onClose: () => void;
+}) {
   return (
     <nav
       aria-label="Console"
@@ -39,7 +48,7 @@ export function Sidebar({ isOpen, onClose }: { isOpen: boolean; onClose: () => v
           Apps
         </Entry>
       </div>
-      <RecentThreads />
+      {isReady ? <RecentThreads /> : <div className="flex-1 border-t border-line" />}
       <Owner />
     </nav>
   );

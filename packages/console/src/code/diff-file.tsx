@@ -60,7 +60,7 @@ export interface FileProps {
   onFold: (index: number, folded: boolean) => void;
   onViewed: ((file: DiffFile, viewed: boolean) => void) | undefined;
   onHeight: (index: number, height: number) => void;
-  onRetry: (file: DiffFile) => void;
+  onRetry: ((file: DiffFile) => void) | undefined;
 }
 
 const STATUS: Record<string, { word: string; mark: string }> = {
@@ -170,7 +170,7 @@ function FileNote({ file, index, problem, number, onHeight, onRetry }: FileProps
       <div className="diff-note" role="gridcell">
         {texts[body]}
         {problem !== undefined && (
-          <button type="button" className="text-water underline" onClick={() => onRetry(file)}>
+          <button type="button" className="text-water underline" onClick={() => onRetry?.(file)}>
             Try again
           </button>
         )}

@@ -129,7 +129,7 @@ export interface Side {
   lines: Int32Array;
 }
 
-/** The old or the new side; null where it is too long. */
+/** The old or the new side; null where it is empty or too long. */
 export function sideOf(rows: DiffRows, side: 'old' | 'new'): Side | null {
   const { patch } = rows;
   if (patch.text.length > MAX_HIGHLIGHTED) return null;
@@ -141,7 +141,7 @@ export function sideOf(rows: DiffRows, side: 'old' | 'new'): Side | null {
     lines[at] = texts.length;
     texts.push(rowText(patch, at));
   }
-  return { text: texts.join('\n'), lines };
+  return texts.length === 0 ? null : { text: texts.join('\n'), lines };
 }
 
 /** A place in a diff: the file's index and the row of its patch. */

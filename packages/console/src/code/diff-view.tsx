@@ -58,6 +58,7 @@ interface Props {
   onNeed?: (files: DiffFile[]) => void;
   /** Why a patch could not be read, by path. */
   problems?: ReadonlyMap<string, string>;
+  onRetry?: (file: DiffFile) => void;
   onCurrent?: (path: string) => void;
   handle?: Ref<DiffHandle>;
   className?: string;
@@ -65,6 +66,7 @@ interface Props {
 
 const NONE: ReadonlySet<string> = new Set();
 const SPARE = 300;
+const SCROLLS = new Set(['ArrowUp', 'ArrowDown', 'PageUp', 'PageDown', 'Home', 'End', ' ']);
 
 /** A diff of one file or of 10,000: one scroller, in which files and rows exist while they are on the screen. */
 export function DiffView(props: Props): ReactNode {
@@ -87,7 +89,10 @@ export function DiffView(props: Props): ReactNode {
     useFlushSync: false,
   });
   const items = virtualizer.getVirtualItems();
-  const currentIndex = items.findLast((item) => item.start <= viewport.top + HEAD_HEIGHT + ROW)?.index ?? 0;
+  // A file that was gone to is the current one even where the list ends before it can be at the top.
+  const [aimed, setAimed] = useState<number | null>(null);
+  const atTop = items.findLast((item) => item.start <= viewport.top + HEAD_HEIGHT + ROW)?.index ?? 0;
+  const currentIndex = aimed ?? atTop;
   const current = files[currentIndex]?.path;
 
   // A new one asks the files on the screen for their heights again.
@@ -125,6 +130,7 @@ export function DiffView(props: Props): ReactNode {
     if (lastPair.current === pair) return;
     lastPair.current = pair;
     setFolds(new Map());
+    setAimed(null);
     virtualizer.measure();
     setMeasured((last) => last + 1);
     virtualizer.scrollToOffset(0);
@@ -136,7 +142,12 @@ export function DiffView(props: Props): ReactNode {
 
   const missing = items.flatMap(({ index }) => {
     const file = files[index];
-    return file !== undefined && bodyOf(file) === 'missing' && !isFolded(file.path) ? [file] : [];
+    return file !== undefined &&
+      bodyOf(file) === 'missing' &&
+      !isFolded(file.path) &&
+      !props.problems?.has(file.path)
+      ? [file]
+      : [];
   });
   useEffect(() => {
     if (missing.length > 0) onNeed?.(missing);
@@ -153,31 +164,33 @@ export function DiffView(props: Props): ReactNode {
     const inFile = row < 0 ? 0 : HEAD_HEIGHT + topOf(heights, row) - viewport.height / 3;
     virtualizer.scrollToOffset(start + Math.max(0, inFile));
   };
-  // A line of a file whose patch is still to come.
-  const awaited = useRef<{ path: string; line: LineRange } | null>(null);
-  const goTo = (path: string, line: LineRange | null = null) => {
-    const index = files.findIndex((file) => file.path === path || file.oldPath === path);
-    const file = files[index];
-    if (file === undefined) return;
-    if (line !== null && file.patch !== undefined)
-      goToRow(index, (rows) => rowOfLine(rows, line.from, line.side));
-    else {
-      awaited.current = line === null ? null : { path, line };
-      virtualizer.scrollToIndex(index, { align: 'start' });
-    }
-  };
-  useLayoutEffect(() => {
+  // A place waits for the first layout, and for its patch.
+  const awaited = useRef<{ path: string; line: LineRange | null; isShown: boolean } | null>(null);
+  const arrive = () => {
     const wanted = awaited.current;
-    if (wanted === null || files.find((file) => file.path === wanted.path)?.patch === undefined) return;
-    awaited.current = null;
-    goTo(wanted.path, wanted.line);
-  });
+    if (wanted === null || viewport.height === 0) return;
+    const index = files.findIndex(({ path, oldPath }) => path === wanted.path || oldPath === wanted.path);
+    const body = index < 0 ? 'unchanged' : bodyOf(files[index]!);
+    if (wanted.line === null || body !== 'missing') awaited.current = null;
+    if (index < 0) return;
+    if (wanted.line !== null && body === 'rows')
+      goToRow(index, (rows) => rowOfLine(rows, wanted.line!.from, wanted.line!.side));
+    else if (!wanted.isShown) virtualizer.scrollToIndex(index, { align: 'start' });
+    wanted.isShown = true;
+    setAimed(index);
+  };
+  useLayoutEffect(arrive);
+  const goTo = (path: string, line: LineRange | null = null) => {
+    awaited.current = { path, line, isShown: false };
+    arrive();
+  };
 
   const place = useRef<Place | null>(null);
   useImperativeHandle(props.handle, () => ({
     goTo,
     step: (by) => {
       const next = Math.max(0, Math.min(files.length - 1, currentIndex + by));
+      setAimed(next);
       virtualizer.scrollToIndex(next, { align: 'start' });
       requestAnimationFrame(() =>
         scroller.current?.querySelector<HTMLElement>(`[data-head="${next}"]`)?.focus({ preventScroll: true }),
@@ -187,11 +200,14 @@ export function DiffView(props: Props): ReactNode {
       const found = findNext(files, query, place.current ?? { file: currentIndex, row: -1 }, back);
       place.current = found;
       if (found === null) return false;
+      setAimed(found.file);
       goToRow(found.file, (rows) => indexOfPatchRow(rows, found.row));
       return true;
     },
   }));
 
+  // From here on, the reader scrolls.
+  const free = () => setAimed(null);
   const onClick = (event: MouseEvent) => {
     const number = (event.target as HTMLElement).closest<HTMLElement>('[data-line]');
     const path = number?.closest<HTMLElement>('[data-file]')?.dataset['file'];
@@ -214,6 +230,10 @@ export function DiffView(props: Props): ReactNode {
       aria-rowcount={starts[files.length]}
       tabIndex={0}
       onClick={onClick}
+      onWheel={free}
+      onTouchMove={free}
+      onPointerDown={free}
+      onKeyDown={(event) => SCROLLS.has(event.key) && free()}
     >
       <div style={{ height: virtualizer.getTotalSize() }} className="relative" role="presentation">
         {items.map(({ index, start, size }) => {
@@ -246,7 +266,7 @@ export function DiffView(props: Props): ReactNode {
                 onFold={onFold}
                 onViewed={props.onViewed && setViewed}
                 onHeight={onHeight}
-                onRetry={(file) => onNeed?.([file])}
+                onRetry={props.onRetry}
               />
             </div>
           );

@@ -2,13 +2,20 @@
 import { HeadraceError } from '@headrace/client';
 import type { Client, HeadraceEvent, ReaderState } from '@headrace/client';
 
+export interface FeedStart {
+  /** Events before it were missed. */
+  isGap: boolean;
+  /** The service does not know the cursor: it is another service, or has lost its history. */
+  isNewHistory: boolean;
+}
+
 export interface FeedOptions {
   client: Client;
   isPolled: boolean;
   /** Where to continue; null to start at the feed's end. */
   cursor(): string | null;
   /** Everything is to be read again, and the events after this cursor follow. */
-  onStart(cursor: string, isGap: boolean): void;
+  onStart(cursor: string, start: FeedStart): void;
   onEvent(event: HeadraceEvent): void;
   /** No event has arrived up to this cursor. */
   onPosition(cursor: string): void;
@@ -49,7 +56,8 @@ export class Feed {
     const cursor = this.#isCursorRefused ? null : this.#options.cursor();
     const start = (at: string, reason: string) => {
       if (signal.aborted) return;
-      this.#options.onStart(at, reason !== 'start' || this.#isCursorRefused);
+      const isNewHistory = this.#isCursorRefused;
+      this.#options.onStart(at, { isGap: reason !== 'start' || isNewHistory, isNewHistory });
       this.#isCursorRefused = false;
     };
     try {

@@ -1,6 +1,7 @@
 /** The tab that reads the feed, and tells the others. Only its messages change what they know of the service. */
 import type { Client, HeadraceEvent, ReaderState } from '@headrace/client';
 import { Feed } from './feed.ts';
+import type { FeedStart } from './feed.ts';
 import type { Message, SentStatus } from './messages.ts';
 import { Soon } from './soon.ts';
 import { newLink, stateOf } from './state.ts';
@@ -56,7 +57,7 @@ export class Leader {
       client: options.client,
       isPolled: options.isPolled,
       cursor: () => this.#position ?? options.store.cursor,
-      onStart: (cursor, isGap) => this.#rebase(cursor, isGap),
+      onStart: (cursor, start) => this.#rebase(cursor, start),
       onEvent: (event) => {
         this.#events.push(event);
         this.#position = event.cursor;
@@ -165,12 +166,12 @@ export class Leader {
     this.#largeAt = now;
   }
 
-  #rebase(cursor: string, isGap: boolean): void {
+  #rebase(cursor: string, { isGap, isNewHistory }: FeedStart): void {
     this.#flush();
     const { id, store, post, onRebase } = this.#options;
     this.#position = cursor;
-    post({ kind: 'rebase', leader: id, cursor, isGap });
-    store.rebase(cursor);
+    post({ kind: 'rebase', leader: id, cursor, isGap, isNewHistory });
+    store.rebase(cursor, isNewHistory);
     if (isGap) {
       this.#link.isRecovering = true;
       this.#recoveryEndsAt = performance.now() + LONGEST_RECOVERY_MS;

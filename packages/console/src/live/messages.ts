@@ -28,7 +28,7 @@ export type Message =
   /** With `to`, for one tab. */
   | ({ kind: 'events'; leader: string; to?: string } & Batch)
   /** Everything shown is to be read again; events follow from this cursor on. */
-  | { kind: 'rebase'; leader: string; to?: string; cursor: string; isGap: boolean }
+  | { kind: 'rebase'; leader: string; to?: string; cursor: string; isGap: boolean; isNewHistory?: boolean }
   | { kind: 'draft'; draft: Draft }
   | { kind: 'draft.removed'; threadId: string; messageId: string }
   | { kind: 'spent'; cost: number }

@@ -23,6 +23,17 @@ test('nothing before a new start is known to be complete, but its events are sti
   expect(recent.addEvent(eventOf(1))).toBe(false);
 });
 
+test('an event that is older than another is kept, but is not the next one', () => {
+  const recent = new Recent();
+  recent.restart('c4');
+  recent.addEvent(eventOf(5));
+  recent.restart('c2');
+  expect(recent.addEvent(eventOf(3))).toBe(false);
+  expect(recent.since('c2')?.map(({ id }) => id)).toEqual(['evt_3']);
+  recent.forgetOrder();
+  expect(recent.addEvent(eventOf(4))).toBe(true);
+});
+
 test('events after a known cursor are recognized, however many there were', () => {
   const recent = new Recent();
   recent.restart('c0');

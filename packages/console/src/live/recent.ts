@@ -12,13 +12,21 @@ export class Recent {
   #marks: { cursor: string; event: HeadraceEvent | null }[] = [];
   readonly #cursors = new Set<string>();
   readonly #ids = new Set<string>();
+  /** Of the last event in order. */
+  #sequence = -1n;
 
-  /** False for an event that was added before. */
+  /**
+   * Whether it is the next one: false for an event that was added before, and for one that is older than another,
+   * which a leader sends that is behind. What the older one changed was read again when that leader took over.
+   */
   addEvent(event: HeadraceEvent): boolean {
     if (this.#ids.has(event.id)) return false;
     this.#ids.add(event.id);
     if (this.#ids.size > MOST_IDS) this.#ids.delete(this.#ids.values().next().value!);
     this.#mark(event.cursor, event);
+    const sequence = BigInt(event.sequence);
+    if (sequence <= this.#sequence) return false;
+    this.#sequence = sequence;
     return true;
   }
 
@@ -42,6 +50,11 @@ export class Recent {
     this.#marks = [];
     this.#cursors.clear();
     this.#mark(cursor, null);
+  }
+
+  /** The service has begun another history: its sequence may begin again. */
+  forgetOrder(): void {
+    this.#sequence = -1n;
   }
 
   #mark(cursor: string, event: HeadraceEvent | null): void {

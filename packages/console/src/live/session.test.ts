@@ -280,6 +280,25 @@ test('a hidden tab reads nothing until it is shown', async () => {
   await until(() => expect(reads).toBe(2));
 });
 
+test('a service that asks one tab to wait is not asked by any', async () => {
+  await using service = await feedService();
+  const identity = newIdentity();
+  using first = open(service, { identity });
+  await isIn(first, 'live');
+  using second = open(service, { identity });
+  await isIn(second, 'live');
+  let reads = 0;
+  first.show('runs', async () => ++reads, { types: ['run.'] });
+  await until(() => expect(reads).toBe(1));
+  const startedAt = performance.now();
+  second.live.pause(2_000);
+  await until(() => expect(first.live.status().reason).toContain('wait'));
+  service.publish();
+  await until(() => expect(reads).toBe(2));
+  expect(performance.now() - startedAt).toBeGreaterThan(1_900);
+  await until(() => expect(first.live.status().reason).toBeNull());
+});
+
 test('drafts are those of the thread in the tab in front; newer ones replace, and the message ends them', async () => {
   await using service = await feedService();
   const identity = newIdentity();

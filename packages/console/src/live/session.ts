@@ -40,6 +40,8 @@ export interface Live {
   onEvents(listener: (events: HeadraceEvent[]) => void): () => void;
   /** Connects now, unless the connection works. */
   check(): void;
+  /** The service has answered 429: no tab refetches anything for that long. The client itself repeats the call. */
+  pause(ms: number): void;
 }
 
 /** Silence of the leader, in ticks of a visible tab, before it is asked, and before it is replaced. */
@@ -98,10 +100,7 @@ export class Session implements Live {
       budget: this.#budget,
       isHeld: () => !this.#isVisible || this.#isSignedOut || this.#sent.state === 'offline',
       onSpent: (cost) => this.#post({ kind: 'spent', cost }),
-      onPaused: (ms) => {
-        this.#post({ kind: 'paused', ms });
-        this.#pause(ms);
-      },
+      onPaused: (ms) => this.pause(ms),
       onFetched: () => this.#endRecovery(),
       onUnauthorized: () => this.#signOut(true),
     });
@@ -179,6 +178,11 @@ export class Session implements Live {
     else this.#post({ kind: 'check' });
   }
 
+  pause(ms: number): void {
+    this.#post({ kind: 'paused', ms });
+    this.#pause(ms);
+  }
+
   /** Waits for the lock, or takes it; leads while it has it. */
   async #campaign(steal: boolean): Promise<void> {
     this.#waiting?.abort(new Error('the lock is stolen instead'));
@@ -250,7 +254,7 @@ export class Session implements Live {
     }
     if (message.to !== undefined) this.#isAsking = false;
     if (message.kind === 'rebase') {
-      this.#store.rebase(message.cursor);
+      this.#store.rebase(message.cursor, message.isNewHistory);
       this.#isAsking = false;
       this.#onRebase(message.isGap);
     } else if (this.#store.receive(message)) {

@@ -43,9 +43,9 @@ export class Store {
   /** False if events between this batch and what is known are missing: nothing is applied then. */
   receive({ after, events, cursor }: Batch): boolean {
     if (this.#cursor === null || !this.recent.has(after)) return false;
-    const fresh = events.filter((event) => this.recent.addEvent(event));
     // A leader that is behind repeats what is known here: that must not move the cursor back.
-    if (fresh.length === 0 && this.recent.has(cursor)) return true;
+    if (this.recent.has(cursor)) return true;
+    const fresh = events.filter((event) => this.recent.addEvent(event));
     this.recent.addCursor(cursor);
     this.#cursor = cursor;
     if (fresh.length) this.#enqueue(fresh);
@@ -53,7 +53,8 @@ export class Store {
   }
 
   /** What was fetched so far may be older than the cursor: all that is shown is fetched again. */
-  rebase(cursor: string): void {
+  rebase(cursor: string, isNewHistory = false): void {
+    if (isNewHistory) this.recent.forgetOrder();
     this.recent.restart(cursor);
     this.#cursor = cursor;
     this.#options.refetcher.markAllChanged();

@@ -39,7 +39,14 @@ export function Field({
   Omit<TextFieldProps, 'className' | 'style'> & { lines?: number; mono?: boolean; placeholder?: string }) {
   const shape = `input ${mono ? 'font-mono text-mono' : ''}`;
   return (
-    <AriaTextField {...props} isInvalid={Boolean(fault)} className="flex w-full flex-col gap-1">
+    <AriaTextField
+      {...props}
+      // False hides what the browser finds: it would go as the field is left, and move the button that is pressed.
+      isInvalid={Boolean(fault)}
+      // Natively, a field that the service refused would keep its form from being sent again.
+      {...(fault && { validationBehavior: 'aria' })}
+      className="flex w-full flex-col gap-1"
+    >
       <Label className="label">{label}</Label>
       {lines ? (
         <TextArea rows={lines} placeholder={placeholder ?? ''} className={shape} />

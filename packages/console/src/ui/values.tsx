@@ -127,7 +127,7 @@ export function CopyButton({ text, label }: { text: string; label: string }) {
 export function Id({ value, copy = true }: { value: string; copy?: boolean }) {
   const short = value.length > 14 ? `${value.slice(0, value.indexOf('_') + 1)}…${value.slice(-6)}` : value;
   return (
-    <span className="inline-flex items-center whitespace-nowrap font-mono text-mono text-ink-2">
+    <span className="-my-1 inline-flex items-center whitespace-nowrap font-mono text-mono text-ink-2">
       <span title={value}>{short}</span>
       {copy && <CopyButton text={value} label={`Copy ${value}`} />}
     </span>

@@ -1,7 +1,7 @@
 import Type from 'typebox';
 import { page } from '../http/cursors.ts';
 import { read } from '../http/operation.ts';
-import { Id, ListQuery, Nullable, Page } from '../http/schemas.ts';
+import { Id, ListQuery, Nullable, ORDER, Page } from '../http/schemas.ts';
 import { loadProject } from './policy.ts';
 import { Head } from './schemas.ts';
 
@@ -12,24 +12,31 @@ const HeadEntry = Type.Object({
 
 export const listHeadHistory = read({
   name: 'projects.listHeadHistory',
-  summary: "List the head's history, oldest first",
+  summary: "List the head's history, oldest first or newest first",
   access: { permissions: ['project:read'] },
-  query: ListQuery(),
+  query: ListQuery(ORDER),
   responses: { 200: Page('heads', HeadEntry) },
   async handle(call) {
     const { ctx, query } = call;
     const project = await loadProject(ctx.db, call);
+    const { order = 'asc' } = query;
     const { rows, ...rest } = await page(
-      { secretKey: ctx.secretKey, query, scope: ['heads', project.id] },
-      (after, limit) =>
-        ctx.db
+      {
+        secretKey: ctx.secretKey,
+        query,
+        scope: ['heads', project.id, ...(order === 'asc' ? [] : [order])],
+      },
+      (after, limit) => {
+        const list = ctx.db
           .selectFrom('head_history')
           .selectAll()
           .where('project_id', '=', project.id)
-          .where('revision', '>', Number(after ?? 0))
-          .orderBy('revision')
-          .limit(limit)
-          .execute(),
+          .orderBy('revision', order)
+          .limit(limit);
+        return (
+          after === null ? list : list.where('revision', order === 'asc' ? '>' : '<', Number(after))
+        ).execute();
+      },
       (h) => String(h.revision),
     );
     const heads = rows.map((h) => ({

@@ -179,6 +179,31 @@ describe('head', () => {
     ]);
     expect((await ok(s.call('GET', at))).app).toMatchObject({ headSourceId: source.id, headRevision: 1 });
   });
+
+  test('its history is listed in both orders, page by page', async () => {
+    const { at, appId } = await newApp(s);
+    const { db } = s.service.ctx;
+    const first = await db
+      .selectFrom('head_history')
+      .selectAll()
+      .where('project_id', '=', appId)
+      .executeTakeFirstOrThrow();
+    await db
+      .insertInto('head_history')
+      .values([2, 3, 4, 5].map((revision) => ({ ...first, revision })))
+      .execute();
+    const revisions = async (order: string) => {
+      const all: number[] = [];
+      for (let cursor = ''; ;) {
+        const page = await ok(s.call('GET', `${at}/source-head/history?limit=2&order=${order}${cursor}`));
+        all.push(...page.heads.map((head: { revision: number }) => head.revision));
+        if (page.nextCursor === null) return all;
+        cursor = `&cursor=${page.nextCursor}`;
+      }
+    };
+    expect(await revisions('asc')).toEqual([1, 2, 3, 4, 5]);
+    expect(await revisions('desc')).toEqual([5, 4, 3, 2, 1]);
+  });
 });
 
 describe('Direct projects', () => {

@@ -12,6 +12,7 @@ import { FaultLine } from '../../ui/fault-line.tsx';
 import { Field } from '../../ui/fields.tsx';
 import { notify } from '../../ui/notices.tsx';
 import { Section } from '../../ui/page.tsx';
+import { passwordFault, RULE } from './new-password.ts';
 
 /** Not by `useWrite`: its key would be kept under a text that has the passwords in it. */
 export function ChangePassword() {
@@ -21,6 +22,8 @@ export function ChangePassword() {
   const [next, setNext] = useState('');
   const [error, setError] = useState<unknown>(null);
   const [isSending, setSending] = useState(false);
+  const [isTried, setTried] = useState(false);
+  const wrong = passwordFault(next);
   const off = useOffReason();
   const send = async () => {
     setSending(true);
@@ -29,6 +32,7 @@ export function ChangePassword() {
       await client.session.changePassword({ currentPassword: current, newPassword: next });
       setCurrent('');
       setNext('');
+      setTried(false);
       notify('The password is changed. All other sessions have ended.');
       void queries.invalidateQueries({ queryKey: sessionsQuery().queryKey });
     } catch (failure) {
@@ -46,7 +50,8 @@ export function ChangePassword() {
         className="flex max-w-[400px] flex-col gap-3 px-4 py-2 pb-6"
         onSubmit={(event) => {
           event.preventDefault();
-          if (!off) void send();
+          setTried(true);
+          if (!off && !wrong) void send();
         }}
       >
         {/* Password managers look for it. */}
@@ -64,12 +69,10 @@ export function ChangePassword() {
           label="New password"
           type="password"
           autoComplete="new-password"
-          hint="12 to 200 characters. All your other sessions end."
+          hint={`${RULE}. All your other sessions end.`}
           value={next}
           onChange={setNext}
-          fault={fieldFault(fault, '/newPassword')}
-          minLength={12}
-          maxLength={200}
+          fault={(isTried ? wrong : null) ?? fieldFault(fault, '/newPassword')}
           isRequired
         />
         <FaultLine fault={fault} />

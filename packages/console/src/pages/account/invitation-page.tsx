@@ -12,12 +12,10 @@ import { Button } from '../../ui/button.tsx';
 import { Checkbox, Field } from '../../ui/fields.tsx';
 import { useTitle } from '../../ui/page.tsx';
 import { Empty } from '../../ui/states.tsx';
+import { passwordFault, RULE } from './new-password.ts';
 
 const route = getRouteApi('/invitations/$token');
 
-/** As the service asks of a new password. */
-const SHORTEST = 12;
-const LONGEST = 200;
 /** The service takes a name, but keeps the one that the user has. */
 const SAME_NAME = '–';
 
@@ -53,6 +51,8 @@ function Accept({ onDead }: { onDead: () => void }) {
   const [password, setPassword] = useState('');
   const [fault, setFault] = useState<Fault | null>(null);
   const [isSending, setSending] = useState(false);
+  const [isTried, setTried] = useState(false);
+  const wrong = isKnown ? null : passwordFault(password);
   const send = async () => {
     setSending(true);
     setFault(null);
@@ -76,7 +76,8 @@ function Accept({ onDead }: { onDead: () => void }) {
         className="flex flex-col gap-4"
         onSubmit={(event) => {
           event.preventDefault();
-          void send();
+          setTried(true);
+          if (!wrong) void send();
         }}
       >
         <p className="text-ink-2">You are invited to an organization.</p>
@@ -96,12 +97,11 @@ function Accept({ onDead }: { onDead: () => void }) {
           label="Password"
           type="password"
           autoComplete={isKnown ? 'current-password' : 'new-password'}
-          hint={isKnown ? 'The one that you sign in with.' : `${SHORTEST} to ${LONGEST} characters.`}
+          hint={isKnown ? 'The one that you sign in with.' : `${RULE}.`}
           value={password}
           onChange={setPassword}
-          fault={fieldFault(fault, '/password')}
+          fault={(isTried ? wrong : null) ?? fieldFault(fault, '/password')}
           isRequired
-          {...(!isKnown && { minLength: SHORTEST, maxLength: LONGEST })}
         />
         <Checkbox isSelected={isKnown} onChange={setKnown}>
           I have signed in here before with this e-mail address

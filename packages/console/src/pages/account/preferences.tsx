@@ -32,7 +32,7 @@ export function Preferences() {
   const isOn = useSyncExternalStore(subscribe, areLettersOn);
   return (
     <Section title="This browser">
-      <div className="flex flex-col items-start gap-4 px-4 py-2">
+      <div className="flex flex-col items-start gap-4 px-4 pt-1 pb-5">
         <Choices
           label="Theme"
           choices={THEMES}
@@ -53,7 +53,7 @@ export function Preferences() {
             Single letters are shortcuts
           </Switch>
           <p className="text-12 text-ink-3">
-            Off: only combinations with ⌘ or Ctrl, and Escape. They never work while you type in a field.
+            They never work while you type in a field. Combinations with ⌘ or Ctrl always work.
           </p>
         </div>
       </div>

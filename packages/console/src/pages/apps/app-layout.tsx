@@ -27,8 +27,11 @@ export function AppLayout() {
     );
   return (
     <>
-      <nav aria-label="App" className="flex items-stretch gap-1 overflow-x-auto border-b border-line px-4">
-        <span className="flex max-w-48 min-w-16 items-center truncate py-2 pr-3 font-bold">
+      <nav
+        aria-label="App"
+        className="flex flex-wrap items-stretch gap-x-1 border-b border-line px-4 sm:flex-nowrap sm:overflow-x-auto"
+      >
+        <span className="w-full truncate pt-2 pr-3 font-bold sm:w-auto sm:max-w-48 sm:min-w-16 sm:py-2">
           {app.data?.name ?? ' '}
         </span>
         {PARTS.map(([name, to, exact]) => (
@@ -37,9 +40,10 @@ export function AppLayout() {
             to={to}
             params={{ appId }}
             activeOptions={{ exact, includeSearch: false }}
-            className="flex items-center border-b-2 border-transparent px-2 py-2 whitespace-nowrap text-ink-2 hover:text-ink"
+            className="flex items-center border-b-2 border-transparent px-1 py-2 whitespace-nowrap text-ink-2 hover:text-ink sm:px-2"
             activeProps={{
-              className: 'flex items-center border-b-2 border-water px-2 py-2 whitespace-nowrap text-ink',
+              className:
+                'flex items-center border-b-2 border-water px-1 py-2 whitespace-nowrap text-ink sm:px-2',
               'aria-current': 'page',
             }}
           >

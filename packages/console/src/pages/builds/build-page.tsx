@@ -1,5 +1,121 @@
-import { Page } from '../../ui/page.tsx';
+import type { Build } from '@headrace/client';
+import { useQuery } from '@tanstack/react-query';
+import { getRouteApi, Link } from '@tanstack/react-router';
+import { buildQuery } from '../../api/queries.ts';
+import { Plain, plainOutput } from '../../code/index.ts';
+import { Fact, Facts, Page } from '../../ui/page.tsx';
+import { Shown } from '../../ui/states.tsx';
+import { Status } from '../../ui/status.tsx';
+import { CopyButton, Id, Time, Took, bytes, plural } from '../../ui/values.tsx';
+import { Artifact } from './artifact.tsx';
+import { BuildActions, isActive } from './build-actions.tsx';
+import { LogPanel } from './log-panel.tsx';
+import { ThreadLink } from './threads-of.tsx';
+import { remedyOf } from './words.ts';
+
+const route = getRouteApi('/signed-in/apps/$appId/builds/$buildId');
 
 export function BuildPage() {
-  return <Page title="Build">{null}</Page>;
+  const { appId, buildId } = route.useParams();
+  const { part = 'log' } = route.useSearch();
+  const build = useQuery(buildQuery(appId, buildId));
+  return (
+    <Page
+      title={`Build …${buildId.slice(-6)}`}
+      heading={
+        <span className="flex flex-wrap items-center gap-3">
+          Build <Id value={buildId} />
+          <span className="text-13 font-normal">{build.data && <Status status={build.data.status} />}</span>
+        </span>
+      }
+      actions={build.data && <BuildActions build={build.data} />}
+    >
+      <Shown query={build}>
+        {(data) => (
+          <>
+            <About build={data} />
+            <nav aria-label="Build" className="mt-2 flex gap-1 border-b border-line px-4">
+              {(['log', 'files'] as const).map((name) => (
+                <Link
+                  key={name}
+                  from="/apps/$appId/builds/$buildId"
+                  to="."
+                  search={(now) => ({ ...now, part: name === 'log' ? undefined : name })}
+                  replace
+                  aria-current={part === name ? 'page' : undefined}
+                  className={`flex items-center border-b-2 px-2 py-2 ${part === name ? 'border-water text-ink' : 'border-transparent text-ink-2 hover:text-ink'}`}
+                >
+                  {name === 'log' ? 'Log' : 'Files'}
+                </Link>
+              ))}
+            </nav>
+            {part === 'files' ? <Artifact build={data} /> : <LogPanel key={data.id} build={data} />}
+          </>
+        )}
+      </Shown>
+    </Page>
+  );
+}
+
+function About({ build }: { build: Build }) {
+  const { projectId: appId, error } = build;
+  return (
+    <>
+      {error && (
+        <div role="alert" className="mx-4 mb-2 border-l-2 border-fail pl-3">
+          <p className="long font-bold">
+            <Plain text={plainOutput(error.message)} />
+            {build.exitCode !== null &&
+            build.exitCode !== 0 &&
+            !error.message.includes(String(build.exitCode))
+              ? ` (exit ${build.exitCode})`
+              : ''}
+          </p>
+          <p className="text-ink-2">{remedyOf(error.code) ?? error.code}</p>
+        </div>
+      )}
+      <Facts>
+        <Fact name="Command">
+          <code className="long line-clamp-3 font-mono text-mono whitespace-pre-wrap" title={build.command}>
+            <Plain text={build.command} />
+          </code>
+          <CopyButton text={build.command} label="Copy the command" />
+        </Fact>
+        <Fact name="Output">
+          <code className="long font-mono text-mono">
+            <Plain text={build.outputDirectory} />
+          </code>
+        </Fact>
+        <Fact name="Thread">
+          <ThreadLink appId={appId} threadId={build.threadId} />
+        </Fact>
+        <Fact name="Source">
+          <Link
+            to="/apps/$appId/sources/$sourceId"
+            params={{ appId, sourceId: build.sourceId }}
+            className="link font-mono text-mono"
+          >
+            {`src_…${build.sourceId.slice(-6)}`}
+          </Link>
+        </Fact>
+        <Fact name="Took">
+          <span>
+            <Took from={build.startedAt} to={build.finishedAt} />
+            <span className="text-ink-3">
+              {' '}
+              of at most {build.timeoutSeconds} s · {isActive(build) ? 'asked for' : 'made'}{' '}
+            </span>
+            <Time at={build.createdAt} />
+          </span>
+        </Fact>
+        {build.artifactByteSize !== null && (
+          <Fact name="Artifact">
+            <span>
+              {plural(build.fileCount ?? 0, 'file')} · {bytes(build.artifactByteSize)}
+            </span>
+          </Fact>
+        )}
+      </Facts>
+    </>
+  );
 }

@@ -1,5 +1,145 @@
+/** One source: what it is, its files, and one of them. */
+import type { Source } from '@headrace/client';
+import { useQuery } from '@tanstack/react-query';
+import { Link, getRouteApi } from '@tanstack/react-router';
+import { useMemo, useState } from 'react';
+import { sourceQuery } from '../../api/queries.ts';
+import { useMay } from '../../api/session.ts';
+import { FileTree, Plain } from '../../code/index.ts';
+import { Button, ButtonLink, Toggle } from '../../ui/button.tsx';
 import { Page } from '../../ui/page.tsx';
+import { Empty, Failure, Shown, Skeleton } from '../../ui/states.tsx';
+import { Id, Time, bytes, plural } from '../../ui/values.tsx';
+import { ORIGINS, sourceName } from '../diff/source-picker.tsx';
+import { Editor } from './editor.tsx';
+import { FilePane } from './file-pane.tsx';
+import { Parents } from './sources-page.tsx';
+import { useFiles } from './use-files.ts';
+
+const route = getRouteApi('/signed-in/apps/$appId/sources/$sourceId');
 
 export function SourcePage() {
-  return <Page title="Source">{null}</Page>;
+  const { appId, sourceId } = route.useParams();
+  const source = useQuery(sourceQuery(appId, sourceId));
+  const { edit = false } = route.useSearch();
+  const navigate = route.useNavigate();
+  const mayEdit = useMay('project:update');
+  const archive = `/api/platform/v1/apps/${encodeURIComponent(appId)}/sources/${encodeURIComponent(sourceId)}/archive`;
+  return (
+    <Page
+      title={source.data ? sourceName(source.data) : 'Source'}
+      heading={source.data && <Plain text={sourceName(source.data)} />}
+      actions={
+        source.data && (
+          <>
+            {source.data.parentSourceIds.length > 0 && (
+              <ButtonLink to="/apps/$appId/diff" params={{ appId }} search={{ to: sourceId }}>
+                Changes
+              </ButtonLink>
+            )}
+            <a className="button" href={archive} download={`${sourceId}.tar.gz`}>
+              Archive
+            </a>
+            {mayEdit && (
+              <Toggle
+                isSelected={edit}
+                onChange={(on) => void navigate({ search: (last) => ({ ...last, edit: on || undefined }) })}
+              >
+                Edit
+              </Toggle>
+            )}
+          </>
+        )
+      }
+    >
+      <Shown query={source} skeleton={<Skeleton lines={8} />}>
+        {(data) => (
+          <>
+            <Line appId={appId} source={data} />
+            <Files key={data.id} appId={appId} source={data} isEditing={edit && mayEdit} />
+          </>
+        )}
+      </Shown>
+    </Page>
+  );
+}
+
+function Line({ appId, source }: { appId: string; source: Source }) {
+  return (
+    <p className="flex flex-wrap items-center gap-x-4 gap-y-1 px-4 pb-2 text-ink-2">
+      <Id value={source.id} />
+      <span>{ORIGINS[source.origin] ?? source.origin}</span>
+      <Time at={source.createdAt} />
+      <span>
+        {plural(source.fileCount, 'file')}, {bytes(source.byteSize)}
+      </span>
+      {source.parentSourceIds.length > 0 && (
+        <span className="flex gap-2">
+          since <Parents appId={appId} source={source} />
+        </span>
+      )}
+      {source.threadId !== null && (
+        <Link
+          to="/apps/$appId/threads/$threadId"
+          params={{ appId, threadId: source.threadId }}
+          className="link"
+        >
+          Its thread
+        </Link>
+      )}
+    </p>
+  );
+}
+
+const FIRST = ['README.md', 'readme.md', 'README', 'package.json'];
+
+function Files({ appId, source, isEditing }: { appId: string; source: Source; isEditing: boolean }) {
+  const { file, L } = route.useSearch();
+  const navigate = route.useNavigate();
+  const list = useFiles(appId, source.id);
+  const [isTreeOpen, setTreeOpen] = useState(file === undefined);
+  const paths = useMemo(() => list.files.map(({ path }) => path), [list.files]);
+  const shown = file ?? FIRST.find((path) => paths.includes(path)) ?? paths[0] ?? null;
+  const open = (path: string) => {
+    setTreeOpen(false);
+    void navigate({ search: (last) => ({ ...last, file: path, L: undefined }), resetScroll: false });
+  };
+  if (list.error) return <Failure error={list.error} retry={list.retry} />;
+  if (list.isLoading) return <Skeleton lines={8} />;
+  if (paths.length === 0 && !isEditing) return <Empty title="No files">The source is empty.</Empty>;
+  return (
+    <div
+      className="flex min-h-80 border-t border-line max-md:flex-col"
+      style={{ height: 'calc(100dvh - 166px)' }}
+    >
+      <div
+        className={`flex w-72 flex-none flex-col border-line max-md:max-h-[45%] max-md:w-full max-md:border-b md:border-r ${isTreeOpen ? '' : 'max-md:hidden'}`}
+      >
+        <FileTree label="Files" className="min-h-0 flex-1" paths={paths} current={shown} onOpen={open} />
+        {list.more && (
+          <div className="border-t border-line p-2">
+            <Button onPress={list.more}>Read more files</Button>
+          </div>
+        )}
+      </div>
+      <div className="flex min-h-0 min-w-0 flex-1 flex-col">
+        <div className="border-b border-line px-3 py-1 md:hidden">
+          <Toggle kind="quiet" isSelected={isTreeOpen} onChange={setTreeOpen}>
+            Files
+          </Toggle>
+        </div>
+        {isEditing ? (
+          <Editor
+            appId={appId}
+            source={source}
+            path={shown}
+            onOpen={open}
+            isNew={(path) => list.isComplete && !paths.includes(path)}
+          />
+        ) : shown === null ? null : (
+          <FilePane key={shown} appId={appId} sourceId={source.id} path={shown} lines={L} />
+        )}
+      </div>
+    </div>
+  );
 }

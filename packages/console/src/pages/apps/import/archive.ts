@@ -1,9 +1,11 @@
-/** Files as tar.gz, one in memory at a time. */
+/** Files as tar.gz, few of them in memory at a time. */
 import { END, headersOf, padding } from '@headrace/client/files';
 import type { Picked } from './scan.ts';
 
 const HASH = 0x23;
 const BANG = 0x21;
+const AT_ONCE = 32;
+const CHUNK_BYTES = 128 * 1024;
 
 /** A file changed or went away after the folder was read. */
 export class UnreadableError extends Error {
@@ -28,27 +30,50 @@ function tarOf(
   files: readonly Picked[],
   { signal, onFile }: PackOptions,
 ): ReadableStream<Uint8Array<ArrayBuffer>> {
-  let next = 0;
+  let done = 0;
+  /** A browser reads one small file in milliseconds, but many in about the same time. */
+  const ahead: Promise<Uint8Array>[] = [];
+  const readAhead = () => {
+    while (ahead.length < AT_ONCE && done + ahead.length < files.length) {
+      const reading = contentOf(files[done + ahead.length]!);
+      // Its turn may never come.
+      reading.catch(() => {});
+      ahead.push(reading);
+    }
+  };
   return new ReadableStream({
     async pull(controller) {
-      signal?.throwIfAborted();
-      const one = files[next++];
-      if (!one) {
-        controller.enqueue(END as Uint8Array<ArrayBuffer>);
-        controller.close();
-        return;
+      const parts: Uint8Array[] = [];
+      for (let bytes = 0; bytes < CHUNK_BYTES && done < files.length;) {
+        signal?.throwIfAborted();
+        readAhead();
+        const content = await ahead.shift()!;
+        const { path } = files[done++]!;
+        const executable = content[0] === HASH && content[1] === BANG;
+        parts.push(
+          ...headersOf({ path, byteSize: content.length, executable }),
+          content,
+          padding(content.length),
+        );
+        bytes += content.length + END.length;
+        onFile?.(done);
       }
-      const content = await contentOf(one);
-      const executable = content[0] === HASH && content[1] === BANG;
-      const parts = [
-        ...headersOf({ path: one.path, byteSize: content.length, executable }),
-        content,
-        padding(content.length),
-      ];
-      for (const part of parts) if (part.length > 0) controller.enqueue(part as Uint8Array<ArrayBuffer>);
-      onFile?.(next);
+      const isEnd = done === files.length;
+      controller.enqueue(joined(isEnd ? [...parts, END] : parts));
+      if (isEnd) controller.close();
     },
   });
+}
+
+/** Small files share a chunk: a few chunks for each file would take longer than the files. */
+function joined(parts: readonly Uint8Array[]): Uint8Array<ArrayBuffer> {
+  const whole = new Uint8Array(parts.reduce((sum, { length }) => sum + length, 0));
+  let at = 0;
+  for (const part of parts) {
+    whole.set(part, at);
+    at += part.length;
+  }
+  return whole;
 }
 
 async function contentOf({ path, file }: Picked): Promise<Uint8Array> {

@@ -1,9 +1,11 @@
 import { MAX_BYTES, MAX_FILE_BYTES, MAX_FILES } from '@headrace/client/files';
 import type { ReactNode } from 'react';
+import { ProgressBar } from 'react-aria-components';
 import { Plain } from '../../../code/plain.tsx';
 import { useOffReason } from '../../../api/write.ts';
 import { AsCode } from '../../../ui/as-code.tsx';
 import { Button } from '../../../ui/button.tsx';
+import { Choices } from '../../../ui/choices.tsx';
 import { Field } from '../../../ui/fields.tsx';
 import { useKept } from '../../../ui/kept.ts';
 import { bytes, count, plural } from '../../../ui/values.tsx';
@@ -11,7 +13,13 @@ import { DropZone } from './drop-zone.tsx';
 import { faultsByPath } from './faults.ts';
 import { LeftOutList, PathFaults } from './left-out.tsx';
 import { MAX_ARCHIVE_BYTES, useImport } from './use-import.ts';
-import type { Content, Import, ImportOptions, Refusal, Stage } from './use-import.ts';
+import type { Content, Import, ImportOptions, Links, Refusal, Stage } from './use-import.ts';
+
+const LINKS = [
+  { id: 'refuse', text: 'Refuse the archive' },
+  { id: 'skip', text: 'Leave them out' },
+  { id: 'follow', text: 'Copy what they lead to' },
+];
 
 /** Everything between a drop and a stored source. */
 export function ImportPanel(options: ImportOptions) {
@@ -29,8 +37,8 @@ export function ImportPanel(options: ImportOptions) {
           what it is before anything is sent.
         </p>
         <p className="text-12 text-ink-3">
-          At most {count(MAX_FILES)} files, {bytes(MAX_FILE_BYTES)} each, {bytes(MAX_BYTES)} in all. A .tar.gz
-          of at most {bytes(MAX_ARCHIVE_BYTES)} is sent as it is.
+          At most {count(MAX_FILES)} files, {mebi(MAX_FILE_BYTES)} each, {mebi(MAX_BYTES)} in all. A .tar.gz
+          of at most {mebi(MAX_ARCHIVE_BYTES)} is sent as it is.
         </p>
       </DropZone>
     </div>
@@ -66,6 +74,14 @@ function Chosen({ content, own, appId }: { content: Content; own: Import; appId:
           <LeftOutList items={content.scan.leftOut} isOff={isBusy} onTake={own.take} />
         </>
       )}
+      {content.kind === 'archive' && (
+        <Choices
+          label="Symbolic links in the archive"
+          choices={LINKS}
+          value={content.links}
+          onChange={(links) => own.setLinks(links as Links)}
+        />
+      )}
       <Field
         label="What this version is"
         hint="Optional. It is shown in the list of sources."
@@ -94,10 +110,12 @@ function Chosen({ content, own, appId }: { content: Content; own: Import; appId:
   );
 }
 
+const mebi = (value: number) => `${value / 1024 ** 2} MiB`;
+
 function blockOf(content: Content): string | null {
   if (content.kind === 'archive')
     return content.file.size > MAX_ARCHIVE_BYTES
-      ? `An archive has at most ${bytes(MAX_ARCHIVE_BYTES)}.`
+      ? `An archive has at most ${mebi(MAX_ARCHIVE_BYTES)}.`
       : null;
   return content.scan.fields.length > 0 ? 'Some files break a rule for sources.' : null;
 }
@@ -150,11 +168,18 @@ function Progress({ stage, onCancel }: { stage: Stage; onCancel: () => void }) {
   const [words, done, of] = progressOf(stage);
   return (
     <div className="flex flex-wrap items-center gap-3">
-      <progress
+      <ProgressBar
         aria-label="Import"
-        {...(of > 0 && { value: done, max: of })}
-        className="h-2 w-60 max-w-full accent-water"
-      />
+        value={done}
+        maxValue={of || 1}
+        isIndeterminate={of === 0}
+        className="h-1.5 w-60 max-w-full overflow-hidden rounded bg-sunk"
+      >
+        <div
+          className={`h-full bg-water ${of === 0 ? 'opacity-40' : ''}`}
+          style={{ width: of === 0 ? '100%' : `${(done / of) * 100}%` }}
+        />
+      </ProgressBar>
       <span role="status" className="tabular-nums">
         {words}
       </span>

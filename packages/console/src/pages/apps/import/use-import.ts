@@ -6,6 +6,8 @@ import { uploadClient } from '../../../api/client.ts';
 import { faultOf } from '../../../api/faults.ts';
 import type { Fault } from '../../../api/faults.ts';
 import { once } from '../../../api/write.ts';
+import { notify } from '../../../ui/notices.tsx';
+import { plural } from '../../../ui/values.tsx';
 import { tarGz } from './archive.ts';
 import type { Entry } from './entries.ts';
 import { faultsByPath } from './faults.ts';
@@ -22,7 +24,10 @@ const ARCHIVE = /\.(tar\.gz|tgz)$/i;
 /** What is to be imported. */
 export type Content =
   | { kind: 'files'; name: string; entries: readonly Entry[]; taken: ReadonlySet<string>; scan: Scan }
-  | { kind: 'archive'; file: File };
+  | { kind: 'archive'; file: File; links: Links };
+
+/** What becomes of an archive's symbolic links; a browser shows none. */
+export type Links = 'refuse' | 'skip' | 'follow';
 
 export type Stage =
   | { is: 'idle' }
@@ -72,7 +77,7 @@ export function useImport({ appId, parentSourceId, onImported }: ImportOptions) 
       const [first] = entries;
       const only = entries.length === 1 ? first : undefined;
       if (only?.kind === 'file' && ARCHIVE.test(only.name))
-        return setContent({ kind: 'archive', file: await only.file() });
+        return setContent({ kind: 'archive', file: await only.file(), links: 'refuse' });
       setStage({ is: 'reading', files: 0 });
       const top = only?.kind === 'folder' ? await only.entries() : entries;
       const onFile = everyFrame((files: number) => setStage({ is: 'reading', files }));
@@ -89,7 +94,7 @@ export function useImport({ appId, parentSourceId, onImported }: ImportOptions) 
       setStage({ is: 'sending', bytes: 0, of });
       const onSent = everyFrame((bytes: number) => setStage({ is: 'sending', bytes, of }));
       const intent = `import ${JSON.stringify([appId, parentSourceId, message, printOf(content)])}`;
-      const { source } = await once(intent, (options) =>
+      const { source, warnings } = await once(intent, (options) =>
         uploadClient(onSent).sources.import(appId, body, {
           ...options,
           signal,
@@ -97,8 +102,10 @@ export function useImport({ appId, parentSourceId, onImported }: ImportOptions) 
           attemptTimeoutMs: SEND_TIMEOUT_MS,
           ...(message && { message }),
           ...(parentSourceId && { parentSourceId }),
+          ...(content.kind === 'archive' && { links: content.links }),
         }),
       );
+      if (warnings.length > 0) notify(`${plural(warnings.length, 'link')} left out.`);
       await onImported(source);
     });
 
@@ -114,6 +121,9 @@ export function useImport({ appId, parentSourceId, onImported }: ImportOptions) 
       if (isTaken) taken.add(path);
       else taken.delete(path);
       void readEntries(content.entries, taken);
+    },
+    setLinks(links: Links): void {
+      if (content?.kind === 'archive') setContent({ ...content, links });
     },
     send: (message: string) => void send(message),
     cancel(): void {
@@ -142,7 +152,10 @@ function bodyOf(content: Content, signal: AbortSignal, setStage: (stage: Stage) 
 
 /** What names the content: sent again after a reload, the same files are the same write. */
 function printOf(content: Content): unknown {
-  if (content.kind === 'archive') return [content.file.name, content.file.size, content.file.lastModified];
+  if (content.kind === 'archive') {
+    const { file, links } = content;
+    return [file.name, file.size, file.lastModified, links];
+  }
   return content.scan.files.map(({ path, file }) => [path, file.size, file.lastModified]);
 }
 

@@ -1,0 +1,61 @@
+/** What a page says of itself while it is measured. */
+import type { CDPSession, Page } from 'playwright-core';
+
+/** Before the page's own scripts: keeps long tasks, events and frames. */
+export const PROBE = `(() => {
+  const probe = (window.__probe = { tasks: [], events: [] });
+  new PerformanceObserver((list) => { for (const { duration } of list.getEntries()) probe.tasks.push(duration); })
+    .observe({ type: 'longtask', buffered: true });
+  new PerformanceObserver((list) => {
+    for (const { duration, interactionId } of list.getEntries()) if (interactionId) probe.events.push([interactionId, duration]);
+  }).observe({ type: 'event', buffered: true, durationThreshold: 16 });
+})()`;
+
+/** Nothing loads, and the page has its heading. */
+const IS_USABLE = `(() => {
+  const heading = document.querySelector('main h1');
+  return heading !== null && document.querySelector('[data-skeleton]') === null && performance.now();
+})()`;
+
+/** Milliseconds from the start of the navigation until the page can be used. */
+export async function untilUsable(page: Page): Promise<number> {
+  const handle = await page.waitForFunction(IS_USABLE, undefined, { polling: 'raf', timeout: 60_000 });
+  return (await handle.jsonValue()) as number;
+}
+
+/** The longest task since the last call; 0 if none took 50 ms. */
+export async function longestTask(page: Page): Promise<number> {
+  return page.evaluate<number>('Math.max(0, ...window.__probe.tasks.splice(0))');
+}
+
+/**
+ * The duration of each interaction since the last call, to the next frame. Those under 16 ms are not reported by the
+ * browser: \`count\` says how many there were, and they count as 16.
+ */
+export async function interactions(page: Page, count: number): Promise<number[]> {
+  const events = await page.evaluate<[number, number][]>('window.__probe.events.splice(0)');
+  const longest = new Map<number, number>();
+  for (const [id, duration] of events) longest.set(id, Math.max(longest.get(id) ?? 0, duration));
+  const seen = [...longest.values()];
+  return [...seen, ...Array.from({ length: Math.max(0, count - seen.length) }, () => 16)];
+}
+
+/** KiB of JavaScript's heap, after a collection. */
+export async function heapOf(session: CDPSession): Promise<number> {
+  await session.send('HeapProfiler.collectGarbage');
+  await session.send('Performance.enable');
+  const { metrics } = await session.send('Performance.getMetrics');
+  return metrics.find(({ name }) => name === 'JSHeapUsedSize')!.value / 1024;
+}
+
+/** The time of each frame while the page is scrolled by the wheel. */
+export async function framesOfScroll(page: Page, wheels: number): Promise<number[]> {
+  await page.mouse.move(800, 500);
+  await page.evaluate(`window.__frames = []; window.__last = performance.now(); window.__run = true;
+    requestAnimationFrame(function frame(now) {
+      window.__frames.push(now - window.__last); window.__last = now;
+      if (window.__run) requestAnimationFrame(frame);
+    })`);
+  for (let i = 0; i < wheels; i++) await page.mouse.wheel(0, 400);
+  return page.evaluate<number[]>('window.__run = false, window.__frames.slice(1)');
+}

@@ -1,0 +1,23 @@
+import { useMemo } from 'react';
+import type { ReactNode } from 'react';
+import { ansiLines } from './ansi.ts';
+import { CodeLine } from './code-line.tsx';
+
+/** Output of a command: its colours, no other escape codes. For short texts; lines are not virtual. */
+export function AnsiView({ text, label }: { text: string; label: string }): ReactNode {
+  const lines = useMemo(() => ansiLines(text), [text]);
+  return (
+    <pre
+      tabIndex={0}
+      role="region"
+      aria-label={label}
+      className="max-h-96 overflow-auto bg-sunk p-2 font-mono text-mono"
+    >
+      {lines.map(({ text: line, marks }, index) => (
+        <div key={index} className="min-h-5">
+          <CodeLine text={line} marks={marks} />
+        </div>
+      ))}
+    </pre>
+  );
+}

@@ -1,0 +1,112 @@
+/** What can be done with a build: cancel it, or make it again. */
+import type { Build } from '@headrace/client';
+import { useQueryClient } from '@tanstack/react-query';
+import { useNavigate } from '@tanstack/react-router';
+import { useState } from 'react';
+import { client } from '../../api/client.ts';
+import { buildQuery } from '../../api/queries.ts';
+import { useMay } from '../../api/session.ts';
+import { useOffReason, useWrite } from '../../api/write.ts';
+import { AsCode, quoted } from '../../ui/as-code.tsx';
+import { Button } from '../../ui/button.tsx';
+import { notify } from '../../ui/notices.tsx';
+import { Confirm } from '../../ui/overlays.tsx';
+import { BuildDialog } from './build-dialog.tsx';
+
+export const isActive = ({ status }: Build): boolean => status === 'queued' || status === 'building';
+
+export function BuildActions({ build }: { build: Build }) {
+  const may = useMay('thread:update');
+  const [isChanging, setChanging] = useState(false);
+  if (!may) return null;
+  return (
+    <>
+      {isActive(build) ? <Cancel build={build} /> : <Repeat build={build} />}
+      <Button onPress={() => setChanging(true)}>New build</Button>
+      <BuildDialog
+        appId={build.projectId}
+        threadId={build.threadId}
+        from={build}
+        isOpen={isChanging}
+        onClose={() => setChanging(false)}
+      />
+    </>
+  );
+}
+
+function Cancel({ build }: { build: Build }) {
+  const { id, projectId: appId } = build;
+  const off = useOffReason();
+  const queries = useQueryClient();
+  const [isAsking, setAsking] = useState(false);
+  const cancel = useWrite({
+    intent: `cancel ${id}`,
+    call: (_: null, options) => client.builds.cancel(appId, id, options),
+    onDone: (now) => {
+      queries.setQueryData(buildQuery(appId, id).queryKey, now);
+      notify('The build is being cancelled');
+    },
+  });
+  return (
+    <>
+      {cancel.fault && (
+        <span role="alert" className="long text-fail">
+          {cancel.fault.message}
+        </span>
+      )}
+      <AsCode
+        method="POST"
+        path={`/api/platform/v1/apps/${appId}/builds/${id}/cancel`}
+        ts={`client.builds.cancel('${appId}', '${id}')`}
+        cli={`headrace builds cancel ${id}`}
+      />
+      <Button kind="danger" isPending={cancel.isSending} offBecause={off} onPress={() => setAsking(true)}>
+        Cancel the build
+      </Button>
+      <Confirm
+        title="Cancel this build"
+        verb="Cancel the build"
+        isOpen={isAsking}
+        onClose={() => setAsking(false)}
+        onConfirm={() => cancel.send(null)}
+      >
+        <p>Its command is stopped, and nothing of its output is kept but the log.</p>
+      </Confirm>
+    </>
+  );
+}
+
+function Repeat({ build }: { build: Build }) {
+  const { projectId: appId, threadId, sourceId, command, outputDirectory, timeoutSeconds } = build;
+  const off = useOffReason();
+  const navigate = useNavigate();
+  const queries = useQueryClient();
+  const body = { sourceId, command, outputDirectory, timeoutSeconds };
+  const repeat = useWrite({
+    intent: `repeat ${build.id}`,
+    call: (input: typeof body, options) => client.builds.create(appId, threadId, input, options),
+    onDone: (made) => {
+      queries.setQueryData(buildQuery(appId, made.id).queryKey, made);
+      void navigate({ to: '/apps/$appId/builds/$buildId', params: { appId, buildId: made.id } });
+    },
+  });
+  return (
+    <>
+      {repeat.fault && (
+        <span role="alert" className="long text-fail">
+          {repeat.fault.message}
+        </span>
+      )}
+      <AsCode
+        method="POST"
+        path={`/api/platform/v1/apps/${appId}/threads/${threadId}/builds`}
+        body={body}
+        ts={`client.builds.create('${appId}', '${threadId}', ${JSON.stringify(body)})`}
+        cli={`headrace build --directory ${quoted(outputDirectory)} -- ${quoted(command)}`}
+      />
+      <Button isPending={repeat.isSending} offBecause={off} onPress={() => repeat.send(body)}>
+        Repeat
+      </Button>
+    </>
+  );
+}

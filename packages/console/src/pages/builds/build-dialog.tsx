@@ -1,0 +1,201 @@
+/** Asks for a build: its command, output directory, time limit and source. */
+import type { Build, CreateBuildInput } from '@headrace/client';
+import { useInfiniteQuery, useQueryClient } from '@tanstack/react-query';
+import { useNavigate } from '@tanstack/react-router';
+import { useState } from 'react';
+import { client } from '../../api/client.ts';
+import { fieldFault } from '../../api/faults.ts';
+import { allBuildsQuery, buildQuery, itemsOf, sourcesQuery } from '../../api/queries.ts';
+import { useOffReason, useWrite } from '../../api/write.ts';
+import { AsCode, quoted } from '../../ui/as-code.tsx';
+import { Button } from '../../ui/button.tsx';
+import { Field, Select } from '../../ui/fields.tsx';
+import { Dialog } from '../../ui/overlays.tsx';
+import { Skeleton } from '../../ui/states.tsx';
+import { relative, useNow } from '../../ui/values.tsx';
+import { keep, keptName, readKept, settleKept } from './kept.ts';
+import { ThreadSelect } from './threads-of.tsx';
+
+export interface BuildDialogProps {
+  appId: string;
+  /** Without it the dialog asks for the thread. */
+  threadId?: string | undefined;
+  /** What the fields begin with; else what was typed last in this app, else its last build. */
+  from?: Build;
+  isOpen: boolean;
+  onClose: () => void;
+}
+
+export function BuildDialog(props: BuildDialogProps) {
+  return (
+    <Dialog title="New build" isOpen={props.isOpen} onClose={props.onClose}>
+      {props.isOpen && <Prefilled {...props} />}
+    </Dialog>
+  );
+}
+
+type Typed = Pick<Build, 'command' | 'outputDirectory'> & { timeout: string };
+
+const DEFAULTS: Typed = { command: '', outputDirectory: 'dist', timeout: '600' };
+const LATEST = 'latest';
+
+function Prefilled(props: BuildDialogProps) {
+  const { appId, from } = props;
+  const kept = readKept<Typed>(keptName('build', appId, from));
+  const isNeeded = !from && !kept;
+  const last = useInfiniteQuery({ ...allBuildsQuery({ appId }), enabled: isNeeded });
+  if (isNeeded && last.isPending) return <Skeleton lines={5} />;
+  const model = from ?? itemsOf(last.data)[0];
+  return <Form {...props} begin={{ ...DEFAULTS, ...(model && typedOf(model)), ...kept }} />;
+}
+
+const typedOf = ({ command, outputDirectory, timeoutSeconds }: Build): Typed => ({
+  command,
+  outputDirectory,
+  timeout: String(timeoutSeconds),
+});
+
+function Form({ appId, threadId, from, onClose, begin }: BuildDialogProps & { begin: Typed }) {
+  const navigate = useNavigate();
+  const queries = useQueryClient();
+  const off = useOffReason();
+  const [typed, setTyped] = useState(begin);
+  const [sourceId, setSource] = useState(LATEST);
+  const [chosen, setThread] = useState(threadId ?? from?.threadId ?? null);
+  const [hasTried, setTried] = useState(false);
+  const change = (part: Partial<Typed>) => {
+    const next = { ...typed, ...part };
+    setTyped(next);
+    keep(keptName('build', appId, from), next);
+  };
+  const build = useWrite({
+    intent: `build in ${appId} ${chosen}`,
+    call: (body: CreateBuildInput, options) => client.builds.create(appId, chosen!, body, options),
+    onDone: (made) => {
+      queries.setQueryData(buildQuery(appId, made.id).queryKey, made);
+      settleKept('build', appId, from);
+      onClose();
+      void navigate({ to: '/apps/$appId/builds/$buildId', params: { appId, buildId: made.id } });
+    },
+  });
+  const seconds = Number(typed.timeout);
+  const isTimeRight = Number.isInteger(seconds) && seconds >= 1 && seconds <= 600;
+  const body: CreateBuildInput = {
+    command: typed.command,
+    outputDirectory: typed.outputDirectory,
+    timeoutSeconds: seconds,
+    ...(sourceId !== LATEST && { sourceId }),
+  };
+  const submit = () => {
+    setTried(true);
+    if (off || !chosen || !typed.command.trim() || !typed.outputDirectory || !isTimeRight) return;
+    build.send(body);
+  };
+  const { fault } = build;
+  const outputDirectory = typed.outputDirectory;
+  return (
+    <form
+      className="flex flex-col gap-3"
+      onSubmit={(event) => {
+        event.preventDefault();
+        submit();
+      }}
+    >
+      {threadId === undefined && <ThreadSelect appId={appId} value={chosen} onChange={setThread} />}
+      {hasTried && !chosen && <p className="text-12 text-fail">Choose a thread.</p>}
+      <Field
+        label="Command"
+        hint="Run by sh -c in the source’s root."
+        lines={3}
+        mono
+        autoFocus
+        maxLength={10_000}
+        value={typed.command}
+        onChange={(command) => change({ command })}
+        fault={
+          fieldFault(fault, '/command') ?? (hasTried && !typed.command.trim() ? 'Say what to run.' : null)
+        }
+      />
+      <Field
+        label="Output directory"
+        hint="What the build keeps: a path in the source, or . for all of it."
+        mono
+        maxLength={1024}
+        value={outputDirectory}
+        onChange={(value) => change({ outputDirectory: value })}
+        fault={
+          fieldFault(fault, '/outputDirectory') ??
+          (hasTried && !outputDirectory ? 'Say which directory is kept.' : null)
+        }
+      />
+      <Field
+        label="Time limit in seconds"
+        inputMode="numeric"
+        value={typed.timeout}
+        onChange={(timeout) => change({ timeout })}
+        fault={
+          fieldFault(fault, '/timeoutSeconds') ??
+          (hasTried && !isTimeRight ? 'A whole number from 1 to 600.' : null)
+        }
+      />
+      <SourceSelect appId={appId} value={sourceId} known={from?.sourceId} onChange={setSource} />
+      {fault && (
+        <p role="alert" className="long text-fail">
+          {fault.title}: {fault.message}
+        </p>
+      )}
+      <div className="flex items-center justify-end gap-2">
+        {chosen && (
+          <AsCode
+            method="POST"
+            path={`/api/platform/v1/apps/${appId}/threads/${chosen}/builds`}
+            body={body}
+            ts={`client.builds.create('${appId}', '${chosen}', ${JSON.stringify(body)})`}
+            cli={`headrace build --directory ${quoted(outputDirectory)} -- ${quoted(typed.command)}`}
+          />
+        )}
+        <Button onPress={onClose}>Cancel</Button>
+        <Button kind="primary" type="submit" isPending={build.isSending} offBecause={off}>
+          Build
+        </Button>
+      </div>
+    </form>
+  );
+}
+
+/** The thread's latest source, or any of the app. */
+function SourceSelect(props: {
+  appId: string;
+  value: string;
+  known: string | undefined;
+  onChange: (id: string) => void;
+}) {
+  const sources = useInfiniteQuery(sourcesQuery(props.appId));
+  const listed = itemsOf(sources.data);
+  const now = useNow();
+  const choices = [
+    { id: LATEST, text: 'The thread’s latest' },
+    ...(props.known && !listed.some(({ id }) => id === props.known)
+      ? [{ id: props.known, text: `${shortId(props.known)}, of this build` }]
+      : []),
+    ...listed.map(({ id, message, origin, createdAt }) => ({
+      id,
+      text: `${shortId(id)}, ${id === props.known ? 'of this build' : relative(createdAt, now)}: ${message ?? origin}`.slice(
+        0,
+        60,
+      ),
+    })),
+  ];
+  return (
+    <div className="flex flex-wrap items-end gap-2">
+      <Select label="Source" choices={choices} value={props.value} onChange={props.onChange} />
+      {sources.hasNextPage && (
+        <Button kind="quiet" onPress={() => void sources.fetchNextPage()}>
+          Older sources
+        </Button>
+      )}
+    </div>
+  );
+}
+
+const shortId = (id: string): string => `${id.slice(0, id.indexOf('_') + 1)}…${id.slice(-6)}`;

@@ -1,0 +1,49 @@
+/** The threads of an app, as names beside what was made in them and as a choice. */
+import { useInfiniteQuery } from '@tanstack/react-query';
+import { Link } from '@tanstack/react-router';
+import type { ReactNode } from 'react';
+import { itemsOf, threadsQuery } from '../../api/queries.ts';
+import { Button } from '../../ui/button.tsx';
+import { Select } from '../../ui/fields.tsx';
+import { Id } from '../../ui/values.tsx';
+
+/** The titles of the threads that are read; null for others. */
+export function useThreadTitles(appId: string): (threadId: string) => string | null {
+  const { data } = useInfiniteQuery(threadsQuery(appId));
+  const titles = new Map(itemsOf(data).map(({ id, title }) => [id, title ?? 'Untitled thread']));
+  return (threadId) => titles.get(threadId) ?? null;
+}
+
+export function ThreadLink({ appId, threadId }: { appId: string; threadId: string }): ReactNode {
+  const title = useThreadTitles(appId)(threadId);
+  return (
+    <Link to="/apps/$appId/threads/$threadId" params={{ appId, threadId }} className="link long">
+      {title ?? <Id value={threadId} copy={false} />}
+    </Link>
+  );
+}
+
+/** Which thread it is for. Archived ones take no work. */
+export function ThreadSelect(props: {
+  appId: string;
+  value: string | null;
+  onChange: (threadId: string) => void;
+}): ReactNode {
+  const threads = useInfiniteQuery(threadsQuery(props.appId));
+  const open = itemsOf(threads.data).filter(({ status }) => status !== 'archived');
+  return (
+    <div className="flex flex-wrap items-end gap-2">
+      <Select
+        label="Thread"
+        choices={open.map(({ id, title }) => ({ id, text: title ?? 'Untitled thread' }))}
+        value={props.value}
+        onChange={props.onChange}
+      />
+      {threads.hasNextPage && (
+        <Button kind="quiet" onPress={() => void threads.fetchNextPage()}>
+          More threads
+        </Button>
+      )}
+    </div>
+  );
+}

@@ -1,0 +1,53 @@
+import type { Source } from '@headrace/client';
+import { useInfiniteQuery } from '@tanstack/react-query';
+import { itemsOf, sourcesQuery } from '../../api/queries.ts';
+import { Select } from '../../ui/fields.tsx';
+
+/** What a source is called: its message, else where it is from. */
+export const sourceName = (source: Source): string => {
+  const line = source.message?.split('\n', 1)[0]?.trim();
+  return line ? line.slice(0, 80) : (ORIGINS[source.origin] ?? source.origin);
+};
+
+export const ORIGINS: Record<string, string> = {
+  import: 'Import',
+  edit: 'Edit by hand',
+  run: 'Run',
+  restore: 'Restore',
+  apply: 'Apply',
+  recovery: 'Recovery',
+};
+
+const LONGEST = 28;
+const cut = (name: string) => (name.length > LONGEST ? `${name.slice(0, LONGEST - 1)}…` : name);
+
+/** One of the newest sources; the page of all sources compares any two. */
+export function SourcePicker({
+  label,
+  appId,
+  source,
+  onPick,
+}: {
+  label: string;
+  appId: string;
+  source: Source | null;
+  onPick: (id: string) => void;
+}) {
+  const sources = useInfiniteQuery(sourcesQuery(appId));
+  const listed = itemsOf(sources.data);
+  const choices = source && !listed.some(({ id }) => id === source.id) ? [source, ...listed] : listed;
+  return (
+    <div className="min-w-0">
+      <Select
+        quiet
+        label={source ? `${label}: ${sourceName(source)}` : label}
+        value={source?.id ?? null}
+        choices={choices.map((choice) => ({
+          id: choice.id,
+          text: `${cut(sourceName(choice))} …${choice.id.slice(-6)}`,
+        }))}
+        onChange={onPick}
+      />
+    </div>
+  );
+}

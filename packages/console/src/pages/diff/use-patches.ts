@@ -1,0 +1,77 @@
+/** Patches of a difference, read for the files that are on the screen. */
+import { useCallback, useMemo, useRef, useState } from 'react';
+import { faultOf } from '../../api/faults.ts';
+import { patchesQuery } from '../../api/queries.ts';
+import { queries } from '../../app/queries.ts';
+import type { DiffFile } from '../../code/index.ts';
+import { batchOf } from './batch.ts';
+
+interface State {
+  found: ReadonlyMap<string, DiffFile>;
+  problems: ReadonlyMap<string, string>;
+}
+
+interface Patches {
+  /** With the patches that are there. */
+  files: readonly DiffFile[];
+  problems: ReadonlyMap<string, string>;
+  /** To be called with what is on the screen, as often as it renders. */
+  need: (files: DiffFile[]) => void;
+  retry: (file: DiffFile) => void;
+}
+
+/**
+ * One batch at a time; a fast scroll asks for what it ends on, as each answer renders what is missing. Another pair
+ * of sources needs another component.
+ */
+export function usePatches(
+  { appId, baseId, sourceId }: { appId: string; baseId: string; sourceId: string },
+  files: readonly DiffFile[],
+): Patches {
+  const [state, setState] = useState<State>({ found: new Map(), problems: new Map() });
+  const isAsking = useRef(false);
+  // Files that did not fit into an answer beside others.
+  const alone = useRef(new Set<string>());
+
+  const need = useCallback(
+    (shown: DiffFile[]) => {
+      const batch = batchOf(shown, alone.current);
+      if (isAsking.current || batch.length === 0) return;
+      isAsking.current = true;
+      const paths = batch.map(({ path }) => path);
+      const settle = (answer: DiffFile[], problem: string | null) => {
+        isAsking.current = false;
+        const found = answer.filter(({ truncated }) => truncated !== true || batch.length === 1);
+        for (const file of answer) if (!found.includes(file)) alone.current.add(file.path);
+        setState((last) => merge(last, { found, problem, paths }));
+      };
+      queries
+        .fetchQuery({ ...patchesQuery(appId, baseId, sourceId, paths), retry: false })
+        .then((diff) => settle(diff.files, null))
+        .catch((error: unknown) => settle([], faultOf(error).message));
+    },
+    [appId, baseId, sourceId],
+  );
+  const retry = useCallback(
+    (file: DiffFile) => {
+      setState((last) => merge(last, { found: [], problem: null, paths: [file.path] }));
+      need([file]);
+    },
+    [need],
+  );
+  const merged = useMemo(() => files.map((file) => state.found.get(file.path) ?? file), [files, state.found]);
+  return { files: merged, problems: state.problems, need, retry };
+}
+
+function merge(
+  state: State,
+  { found, problem, paths }: { found: DiffFile[]; problem: string | null; paths: string[] },
+): State {
+  const files = new Map(state.found);
+  for (const file of found) files.set(file.path, file);
+  const problems = new Map(state.problems);
+  for (const path of paths)
+    if (problem === null) problems.delete(path);
+    else problems.set(path, problem);
+  return { found: files, problems };
+}

@@ -1,0 +1,145 @@
+/** Starts a preview: a command that serves, and its port. */
+import type { CreatePreviewInput, Preview } from '@headrace/client';
+import { useInfiniteQuery, useQueryClient } from '@tanstack/react-query';
+import { useState } from 'react';
+import { client } from '../../api/client.ts';
+import { fieldFault } from '../../api/faults.ts';
+import { allPreviewsQuery, itemsOf, previewQuery } from '../../api/queries.ts';
+import { useOffReason, useWrite } from '../../api/write.ts';
+import { AsCode, quoted } from '../../ui/as-code.tsx';
+import { Button } from '../../ui/button.tsx';
+import { Field } from '../../ui/fields.tsx';
+import { Dialog } from '../../ui/overlays.tsx';
+import { Skeleton } from '../../ui/states.tsx';
+import { keep, keptName, readKept, settleKept } from '../builds/kept.ts';
+import { ThreadSelect } from '../builds/threads-of.tsx';
+
+export interface PreviewDialogProps {
+  appId: string;
+  /** Without it the dialog asks for the thread. */
+  threadId?: string | undefined;
+  /** What the fields begin with; else what was typed last in this app, else its last preview. */
+  from?: Preview | undefined;
+  isOpen: boolean;
+  onClose: () => void;
+  onStarted: (preview: Preview) => void;
+}
+
+export function PreviewDialog(props: PreviewDialogProps) {
+  return (
+    <Dialog title="Start a preview" isOpen={props.isOpen} onClose={props.onClose}>
+      {props.isOpen && <Prefilled {...props} />}
+    </Dialog>
+  );
+}
+
+interface Typed {
+  command: string;
+  port: string;
+}
+
+function Prefilled(props: PreviewDialogProps) {
+  const { appId, from } = props;
+  const kept = readKept<Typed>(keptName('preview', appId, from));
+  const isNeeded = !from && !kept;
+  const last = useInfiniteQuery({ ...allPreviewsQuery({ appId }), enabled: isNeeded });
+  if (isNeeded && last.isPending) return <Skeleton lines={4} />;
+  const model = from ?? itemsOf(last.data)[0];
+  return (
+    <Form
+      {...props}
+      begin={{
+        command: model?.command ?? '',
+        port: String(model?.port ?? 3000),
+        ...kept,
+      }}
+    />
+  );
+}
+
+function Form({ appId, threadId, from, onClose, onStarted, begin }: PreviewDialogProps & { begin: Typed }) {
+  const queries = useQueryClient();
+  const off = useOffReason();
+  const [typed, setTyped] = useState(begin);
+  const [chosen, setThread] = useState(threadId ?? from?.threadId ?? null);
+  const [hasTried, setTried] = useState(false);
+  const change = (part: Partial<Typed>) => {
+    const next = { ...typed, ...part };
+    setTyped(next);
+    keep(keptName('preview', appId, from), next);
+  };
+  const start = useWrite({
+    intent: `preview in ${appId} ${chosen}`,
+    call: (body: CreatePreviewInput, options) => client.previews.create(appId, chosen!, body, options),
+    onDone: (made) => {
+      queries.setQueryData(previewQuery(appId, made.id).queryKey, made);
+      settleKept('preview', appId, from);
+      onClose();
+      onStarted(made);
+    },
+  });
+  const port = Number(typed.port);
+  const isPortRight = Number.isInteger(port) && port >= 1 && port <= 65_535;
+  const body = { command: typed.command, port };
+  const submit = () => {
+    setTried(true);
+    if (off || !chosen || !typed.command.trim() || !isPortRight) return;
+    start.send(body);
+  };
+  const { fault } = start;
+  return (
+    <form
+      className="flex flex-col gap-3"
+      onSubmit={(event) => {
+        event.preventDefault();
+        submit();
+      }}
+    >
+      {threadId === undefined && <ThreadSelect appId={appId} value={chosen} onChange={setThread} />}
+      {hasTried && !chosen && <p className="text-12 text-fail">Choose a thread.</p>}
+      <Field
+        label="Command"
+        hint="A server, run by sh -c in the root of the thread’s latest source. Newer sources are written into it."
+        lines={3}
+        mono
+        autoFocus
+        maxLength={10_000}
+        value={typed.command}
+        onChange={(command) => change({ command })}
+        fault={
+          fieldFault(fault, '/command') ?? (hasTried && !typed.command.trim() ? 'Say what to run.' : null)
+        }
+      />
+      <Field
+        label="Port"
+        hint="Where the server listens."
+        inputMode="numeric"
+        value={typed.port}
+        onChange={(value) => change({ port: value })}
+        fault={
+          fieldFault(fault, '/port') ?? (hasTried && !isPortRight ? 'A whole number from 1 to 65535.' : null)
+        }
+      />
+      {fault && (
+        <p role="alert" className="long text-fail">
+          {fault.title}: {fault.message}
+        </p>
+      )}
+      <div className="flex items-center justify-end gap-2">
+        {chosen && (
+          <AsCode
+            method="POST"
+            path={`/api/platform/v1/apps/${appId}/threads/${chosen}/previews`}
+            body={body}
+            ts={`client.previews.create('${appId}', '${chosen}', ${JSON.stringify(body)})`}
+            cli={`headrace preview --port ${port} -- ${quoted(typed.command)}`}
+          />
+        )}
+        <Button onPress={onClose}>Cancel</Button>
+        <Button kind="primary" type="submit" isPending={start.isSending} offBecause={off}>
+          Start
+        </Button>
+      </div>
+    </form>
+  );
+}

@@ -1,0 +1,59 @@
+/** What is typed for a new thread, kept by this browser until the thread exists. */
+import { useState } from 'react';
+
+export interface NewThreadDraft {
+  content: string;
+  title: string;
+  /** Null: the app's own. */
+  modelId: string | null;
+}
+
+const EMPTY: NewThreadDraft = { content: '', title: '', modelId: null };
+const MOST_TITLE = 80;
+
+export function useDraftOfThread(appId: string): {
+  draft: NewThreadDraft;
+  change: (part: Partial<NewThreadDraft>) => void;
+  clear: () => void;
+} {
+  const name = `headrace:new-thread:${appId}`;
+  const [draft, setDraft] = useState(() => read(name));
+  return {
+    draft,
+    change(part) {
+      const next = { ...draft, ...part };
+      setDraft(next);
+      try {
+        localStorage.setItem(name, JSON.stringify(next));
+      } catch {
+        // Without storage it lasts as long as the page.
+      }
+    },
+    clear() {
+      setDraft(EMPTY);
+      localStorage.removeItem(name);
+    },
+  };
+}
+
+function read(name: string): NewThreadDraft {
+  try {
+    return { ...EMPTY, ...(JSON.parse(localStorage.getItem(name) ?? '{}') as Partial<NewThreadDraft>) };
+  } catch {
+    return EMPTY;
+  }
+}
+
+/** The title that was typed, else the message's first line, cut between words. */
+export function titleFor({ title, content }: NewThreadDraft): string {
+  if (title.trim()) return title.trim();
+  const line =
+    content
+      .split('\n')
+      .map((one) => one.trim())
+      .find((one) => one && !one.startsWith('```')) ?? '';
+  if (line.length <= MOST_TITLE) return line;
+  const cut = line.slice(0, MOST_TITLE - 1);
+  const end = cut.lastIndexOf(' ');
+  return `${end > 0 ? cut.slice(0, end).trimEnd() : cut}…`;
+}

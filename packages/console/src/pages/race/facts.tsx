@@ -1,0 +1,67 @@
+/** The state of an app in one line: its head, the queue before it, what builds and what can be looked at. */
+import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
+import { Link } from '@tanstack/react-router';
+import type { ReactNode } from 'react';
+import { allBuildsQuery, allPreviewsQuery, appQuery, itemsOf } from '../../api/queries.ts';
+import { CopyButton, count } from '../../ui/values.tsx';
+
+export function HeadFacts({ appId, queued }: { appId: string; queued: number }) {
+  const { data: app } = useQuery(appQuery(appId));
+  const builds = useInfiniteQuery(allBuildsQuery({ appId, status: 'queued,building' }));
+  const previews = useInfiniteQuery(allPreviewsQuery({ appId, status: 'ready' }));
+  const source = app?.headSourceId;
+  return (
+    <dl className="flex flex-wrap items-center gap-x-6">
+      <One name="Head">
+        <span className="tabular-nums">revision {app?.headRevision ?? '–'}</span>
+        {source && (
+          <span className="inline-flex items-center">
+            <Link
+              to="/apps/$appId/sources/$sourceId"
+              params={{ appId, sourceId: source }}
+              className="link font-mono text-mono"
+              title={source}
+            >
+              …{source.slice(-6)}
+            </Link>
+            <CopyButton text={source} label="Copy the id of the head’s source" />
+          </span>
+        )}
+      </One>
+      <One name="Queue">
+        <Link to="/apps/$appId/applies" params={{ appId }} search={{ status: 'queued' }} className="link">
+          {queued === 0 ? 'empty' : count(queued)}
+        </Link>
+      </One>
+      <One name="Builds">
+        <Link to="/apps/$appId/builds" params={{ appId }} className="link">
+          {said(builds, 'running')}
+        </Link>
+      </One>
+      <One name="Previews">
+        <Link to="/apps/$appId/previews" params={{ appId }} search={{ status: 'ready' }} className="link">
+          {said(previews, 'ready')}
+        </Link>
+      </One>
+    </dl>
+  );
+}
+
+function One({ name, children }: { name: string; children: ReactNode }) {
+  return (
+    <div className="flex min-h-7 items-center gap-2">
+      <dt className="text-ink-3">{name}</dt>
+      <dd className="flex items-center gap-2">{children}</dd>
+    </div>
+  );
+}
+
+/** `2 running`; `50+ running` where the list goes on. */
+function said(
+  list: { data?: Parameters<typeof itemsOf<{ id: string }>>[0]; hasNextPage: boolean },
+  word: string,
+): string {
+  if (!list.data) return '–';
+  const items = itemsOf(list.data).length;
+  return items === 0 ? `none ${word}` : `${count(items)}${list.hasNextPage ? '+' : ''} ${word}`;
+}

@@ -1,0 +1,79 @@
+import type { App } from '@headrace/client';
+import { useQueryClient } from '@tanstack/react-query';
+import { useNavigate } from '@tanstack/react-router';
+import { useState } from 'react';
+import { client } from '../../api/client.ts';
+import { useOffReason, useWrite } from '../../api/write.ts';
+import { Plain } from '../../code/plain.tsx';
+import { AsCode } from '../../ui/as-code.tsx';
+import { Button } from '../../ui/button.tsx';
+import { FaultLine } from '../../ui/fault-line.tsx';
+import { Field } from '../../ui/fields.tsx';
+import { notify } from '../../ui/notices.tsx';
+import { Dialog } from '../../ui/overlays.tsx';
+import { Section } from '../../ui/page.tsx';
+
+/** Asks for the app's name before it deletes. */
+export function DeleteApp({ app }: { app: App }) {
+  const [isOpen, setOpen] = useState(false);
+  const [typed, setTyped] = useState('');
+  const queries = useQueryClient();
+  const navigate = useNavigate();
+  const off = useOffReason();
+  const write = useWrite({
+    intent: `delete app ${app.id}`,
+    call: (_: null, options) => client.apps.delete(app.id, options),
+    onDone: async () => {
+      setOpen(false);
+      notify('The app is deleted.');
+      await navigate({ to: '/apps' });
+      queries.removeQueries({ queryKey: ['app', app.id] });
+      void queries.invalidateQueries({ queryKey: ['apps'] });
+    },
+  });
+  const isNamed = typed.trim() === app.name.trim();
+  const close = () => {
+    setOpen(false);
+    setTyped('');
+    write.reset();
+  };
+  return (
+    <Section title="Delete">
+      <div className="flex flex-wrap items-center gap-x-4 gap-y-2 px-4 pb-6">
+        <p className="max-w-[64ch] text-ink-2">
+          The app goes with its threads, sources, builds and previews. Nothing brings it back.
+        </p>
+        <Button kind="danger" onPress={() => setOpen(true)}>
+          Delete the app
+        </Button>
+      </div>
+      <Dialog title="Delete the app" isOpen={isOpen} onClose={close}>
+        <p className="long text-ink-2">
+          To delete it with all that belongs to it, type its name:{' '}
+          <b className="text-ink">
+            <Plain text={app.name} />
+          </b>
+        </p>
+        <Field label="The app’s name" value={typed} onChange={setTyped} autoFocus />
+        <FaultLine fault={write.fault} />
+        <div className="flex items-center justify-end gap-2">
+          <AsCode
+            method="DELETE"
+            path={`/api/platform/v1/apps/${app.id}`}
+            ts={`await client.apps.delete('${app.id}');`}
+            cli={`headrace apps delete ${app.id}`}
+          />
+          <Button onPress={close}>Cancel</Button>
+          <Button
+            kind="danger"
+            isPending={write.isSending}
+            offBecause={off ?? (isNamed ? null : 'Type the name first.')}
+            onPress={() => write.send(null)}
+          >
+            Delete the app
+          </Button>
+        </div>
+      </Dialog>
+    </Section>
+  );
+}

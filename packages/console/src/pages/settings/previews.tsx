@@ -1,0 +1,51 @@
+import type { Settings } from '@headrace/client';
+import { Field, Switch } from '../../ui/fields.tsx';
+import { AllowConsole } from './allow-console.tsx';
+import { ancestorsOf, faultAt } from './draft.ts';
+import { Note } from './limits.tsx';
+import type { PartProps } from './settings-form.tsx';
+
+/** Which pages may show previews in a frame. */
+export function Previews({
+  appId,
+  stored,
+  draft,
+  set,
+  fields,
+  organization,
+}: PartProps & { appId: string; stored: Settings }) {
+  const { own, lines } = draft.frameAncestors;
+  const inheritedLines = organization?.preview?.frameAncestors;
+  const isTyped = JSON.stringify(ancestorsOf(draft)) !== JSON.stringify(stored.preview?.frameAncestors ?? []);
+  return (
+    <>
+      <div>
+        <Switch isSelected={own} onChange={(value) => set({ frameAncestors: { own: value, lines } })}>
+          Only listed pages may show this app’s previews in a frame
+        </Switch>
+        <Note>
+          {own
+            ? 'An empty list means that no page may.'
+            : inheritedLines
+              ? `Off: as the organization says, ${inheritedLines.join(', ') || 'no page'}.`
+              : 'Off: as the organization says, else any page may.'}
+        </Note>
+      </div>
+      {own && (
+        <Field
+          label="Pages"
+          mono
+          lines={Math.min(10, Math.max(3, lines.split('\n').length + 1))}
+          placeholder="https://app.example.com"
+          value={lines}
+          onChange={(next) => set({ frameAncestors: { own, lines: next } })}
+          hint="One in a line: an origin, or a pattern such as https://*.example.com."
+          fault={
+            faultAt(fields, '/preview/frameAncestors', ancestorsOf(draft)) ?? faultAt(fields, '/preview')
+          }
+        />
+      )}
+      {!isTyped && <AllowConsole appId={appId} settings={stored} />}
+    </>
+  );
+}

@@ -1,0 +1,187 @@
+import type { Settings, UpdateAppSettingsInput } from '@headrace/client';
+import { useQuery, useQueryClient } from '@tanstack/react-query';
+import { useEffect } from 'react';
+import type { ReactNode } from 'react';
+import { client } from '../../api/client.ts';
+import { appSettingsQuery, organizationSettingsQuery } from '../../api/queries.ts';
+import { useSession } from '../../api/session.ts';
+import { useOffReason, useWrite } from '../../api/write.ts';
+import { AsCode, quoted } from '../../ui/as-code.tsx';
+import { Button } from '../../ui/button.tsx';
+import { FaultLine } from '../../ui/fault-line.tsx';
+import { useKept } from '../../ui/kept.ts';
+import { notify } from '../../ui/notices.tsx';
+import { Section } from '../../ui/page.tsx';
+import { plural } from '../../ui/values.tsx';
+import { Approvals } from './approvals.tsx';
+import { changesOf, draftOf, wrongIn } from './draft.ts';
+import type { Draft } from './draft.ts';
+import { Limits, Model } from './limits.tsx';
+import { Previews } from './previews.tsx';
+import { PullRequests } from './pull-requests.tsx';
+import { Sandbox } from './sandbox.tsx';
+
+/** What each part of the form is given. */
+export interface PartProps {
+  draft: Draft;
+  set: (typed: Partial<Draft>) => void;
+  wrong: ReturnType<typeof wrongIn>;
+  /** Of the last refusal. */
+  fields: readonly { path: string; message: string }[];
+  /** Null where the user may not read it. */
+  organization: Settings | null;
+}
+
+const NOTHING: Partial<Draft> = {};
+
+export function SettingsForm({
+  appId,
+  stored,
+  mayChange,
+}: {
+  appId: string;
+  stored: Settings;
+  mayChange: boolean;
+}) {
+  const [typed, setTyped] = useKept(`settings ${appId}`, NOTHING);
+  const queries = useQueryClient();
+  const organization = useOrganizationSettings();
+  const write = useWrite({
+    intent: `settings of ${appId}`,
+    call: (input: UpdateAppSettingsInput, options) => client.settings.update(appId, input, options),
+    onDone: (settings) => {
+      queries.setQueryData(appSettingsQuery(appId).queryKey, settings);
+      setTyped(NOTHING);
+      notify('Saved. It holds from the next run, build or preview on.');
+    },
+  });
+  // What nobody typed follows what others save meanwhile.
+  const draft = { ...draftOf(stored), ...typed };
+  const changes = changesOf(stored, draft);
+  const props: PartProps = {
+    draft,
+    set: (some) => setTyped({ ...typed, ...some }),
+    wrong: wrongIn(draft),
+    fields: write.fault?.fields ?? [],
+    organization,
+  };
+  return (
+    <>
+      <fieldset disabled={!mayChange} className="min-w-0">
+        <Section title="Model and money">
+          <Part>
+            <Model {...props} />
+          </Part>
+        </Section>
+        <Section title="Sandboxes">
+          <Part>
+            <Sandbox {...props} />
+          </Part>
+        </Section>
+        <Section title="Approvals">
+          <Part>
+            <Approvals {...props} />
+          </Part>
+        </Section>
+        <Section title="At the same time">
+          <Part>
+            <Limits {...props} />
+          </Part>
+        </Section>
+        <Section title="Previews">
+          <Part>
+            <Previews appId={appId} stored={stored} {...props} />
+          </Part>
+        </Section>
+        <Section title="Pull requests">
+          <Part>
+            <PullRequests {...props} />
+          </Part>
+        </Section>
+      </fieldset>
+      {Object.keys(changes).length > 0 && (
+        <SaveBar
+          appId={appId}
+          changes={changes}
+          write={write}
+          isWrong={Object.keys(props.wrong).length > 0}
+          onDiscard={() => {
+            setTyped(NOTHING);
+            write.reset();
+          }}
+        />
+      )}
+    </>
+  );
+}
+
+const Part = ({ children }: { children: ReactNode }) => (
+  <div className="flex max-w-[560px] flex-col gap-4 px-4 pt-1 pb-5">{children}</div>
+);
+
+/** Only owners and admins may read them: others are not told what is inherited. */
+function useOrganizationSettings(): Settings | null {
+  const { organizations, activeOrganizationId } = useSession();
+  const role = organizations.find(({ id }) => id === activeOrganizationId)?.role;
+  const { data } = useQuery({
+    ...organizationSettingsQuery(),
+    enabled: role === 'owner' || role === 'admin',
+  });
+  return data ?? null;
+}
+
+function SaveBar({
+  appId,
+  changes,
+  write,
+  isWrong,
+  onDiscard,
+}: {
+  appId: string;
+  changes: UpdateAppSettingsInput;
+  write: ReturnType<typeof useWrite<UpdateAppSettingsInput, Settings>>;
+  isWrong: boolean;
+  onDiscard: () => void;
+}) {
+  const off = useOffReason();
+  // What has the focus scrolls to above the bar.
+  useEffect(() => {
+    const { style } = document.documentElement;
+    style.scrollPaddingBottom = '96px';
+    return () => {
+      style.scrollPaddingBottom = '';
+    };
+  }, []);
+  return (
+    <div className="sticky bottom-0 z-10 flex flex-col gap-2 border-y border-strong bg-surface px-4 py-2">
+      <FaultLine fault={write.fault} />
+      <div className="flex flex-wrap items-center gap-2">
+        <span role="status" className="mr-auto">
+          {plural(Object.keys(changes).length, 'setting')} changed
+        </span>
+        <AsCode
+          method="PATCH"
+          path={`/api/platform/v1/apps/${appId}/settings`}
+          body={changes}
+          ts={`await client.settings.update('${appId}', ${JSON.stringify(changes, null, 2)});`}
+          cli={cliOf(appId, changes)}
+        />
+        <Button onPress={onDiscard}>Discard</Button>
+        <Button
+          kind="primary"
+          isPending={write.isSending}
+          offBecause={off ?? (isWrong ? 'Some fields are wrong: see the marked ones.' : null)}
+          onPress={() => write.send(changes)}
+        >
+          Save
+        </Button>
+      </div>
+    </div>
+  );
+}
+
+const cliOf = (appId: string, changes: UpdateAppSettingsInput): string =>
+  [
+    `headrace settings set --app ${appId}`,
+    ...Object.entries(changes).map(([name, value]) => `${name}:=${quoted(JSON.stringify(value))}`),
+  ].join(' ');

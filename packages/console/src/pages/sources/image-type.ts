@@ -1,0 +1,14 @@
+const TYPES: Record<string, string> = {
+  png: 'image/png',
+  jpg: 'image/jpeg',
+  jpeg: 'image/jpeg',
+  gif: 'image/gif',
+  webp: 'image/webp',
+  avif: 'image/avif',
+  ico: 'image/x-icon',
+  bmp: 'image/bmp',
+};
+
+/** Media type of a picture by its name; null for other files. SVG is text. */
+export const imageType = (path: string): string | null =>
+  TYPES[path.split('.').at(-1)!.toLowerCase()] ?? null;

@@ -1,0 +1,48 @@
+/** The builds of a thread, newest first. */
+import { useInfiniteQuery } from '@tanstack/react-query';
+import { useState } from 'react';
+import { buildsQuery, itemsOf } from '../../../api/queries.ts';
+import { useMay } from '../../../api/session.ts';
+import { useOffReason } from '../../../api/write.ts';
+import { Button } from '../../../ui/button.tsx';
+import { Empty, Shown } from '../../../ui/states.tsx';
+import { BuildDialog } from '../../builds/build-dialog.tsx';
+import { BuildRow } from '../../builds/build-row.tsx';
+
+export function BuildsPanel({ appId, threadId }: { appId: string; threadId: string }) {
+  const builds = useInfiniteQuery(buildsQuery(appId, threadId));
+  const off = useOffReason();
+  const may = useMay('thread:update');
+  const [isAsking, setAsking] = useState(false);
+  const items = itemsOf(builds.data);
+  return (
+    <div className="flex min-w-0 flex-col">
+      {may && (
+        <div className="flex justify-end border-b border-line px-4 py-2">
+          <Button offBecause={off} onPress={() => setAsking(true)}>
+            Build
+          </Button>
+        </div>
+      )}
+      <Shown query={builds}>
+        {() =>
+          items.length ? (
+            items.map((build) => <BuildRow key={build.id} build={build} />)
+          ) : (
+            <Empty title="No builds of this thread">
+              <p>A build runs a command on the thread’s source and keeps the files that it makes.</p>
+            </Empty>
+          )
+        }
+      </Shown>
+      {builds.hasNextPage && (
+        <div className="px-4 py-2">
+          <Button isPending={builds.isFetchingNextPage} onPress={() => void builds.fetchNextPage()}>
+            Show more
+          </Button>
+        </div>
+      )}
+      <BuildDialog appId={appId} threadId={threadId} isOpen={isAsking} onClose={() => setAsking(false)} />
+    </div>
+  );
+}

@@ -1,0 +1,91 @@
+/** The thread's events, newest first; new ones come by themselves. */
+import type { HeadraceEvent } from '@headrace/client';
+import { useInfiniteQuery } from '@tanstack/react-query';
+import { useState } from 'react';
+import { useEvents } from '../../../live/index.ts';
+import { threadEventsQuery } from '../../../api/queries.ts';
+import { Button } from '../../../ui/button.tsx';
+import { Empty, Shown } from '../../../ui/states.tsx';
+import { Status } from '../../../ui/status.tsx';
+import { CopyButton, Time } from '../../../ui/values.tsx';
+import { useThread } from '../context.ts';
+
+const MOST_LIVE = 500;
+
+export function EventsPanel() {
+  const { appId, threadId } = useThread();
+  const query = useInfiniteQuery(threadEventsQuery(appId, threadId));
+  const [live, setLive] = useState<HeadraceEvent[]>([]);
+  useEvents((events) => {
+    const own = events.filter((event) => event.threadId === threadId).toReversed();
+    if (own.length > 0) setLive((now) => [...own, ...now].slice(0, MOST_LIVE));
+  });
+  return (
+    <Shown query={query}>
+      {({ pages }) => {
+        const events = [
+          ...new Map([...live, ...pages.flatMap((page) => page.events)].map((one) => [one.id, one])).values(),
+        ];
+        if (events.length === 0)
+          return (
+            <Empty title="No event is kept">
+              <p>Events are kept for some days. New ones are shown as they come.</p>
+            </Empty>
+          );
+        return (
+          <>
+            <ul>
+              {events.map((event) => (
+                <EventRow key={event.id} event={event} />
+              ))}
+            </ul>
+            {query.hasNextPage && (
+              <div className="p-3">
+                <Button onPress={() => void query.fetchNextPage()} isDisabled={query.isFetchingNextPage}>
+                  Show more
+                </Button>
+              </div>
+            )}
+          </>
+        );
+      }}
+    </Shown>
+  );
+}
+
+function EventRow({ event }: { event: HeadraceEvent }) {
+  const [isOpen, setOpen] = useState(false);
+  const json = isOpen ? JSON.stringify(event, null, 2) : '';
+  return (
+    <li className="border-b border-line">
+      <button
+        type="button"
+        aria-expanded={isOpen}
+        onClick={() => setOpen(!isOpen)}
+        className="flex min-h-7 w-full items-center gap-2 px-3 py-1 text-left hover:bg-sunk"
+      >
+        <span className="long font-mono text-mono">{event.type}</span>
+        {event.data.status !== undefined && (
+          <span className="text-12">
+            <Status status={event.data.status} />
+          </span>
+        )}
+        <span className="ml-auto text-12 text-ink-3">
+          <Time at={event.occurredAt} />
+        </span>
+      </button>
+      {isOpen && (
+        <div className="px-3 pb-2">
+          <CopyButton text={json} label="Copy the event" />
+          <pre
+            tabIndex={0}
+            aria-label="The event"
+            className="overflow-x-auto rounded bg-sunk p-2 font-mono text-mono"
+          >
+            {json}
+          </pre>
+        </div>
+      )}
+    </li>
+  );
+}

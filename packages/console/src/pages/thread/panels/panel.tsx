@@ -1,0 +1,91 @@
+/** The tabs beside a conversation; which one is shown is in the address. */
+import { Link } from '@tanstack/react-router';
+import { lazy, Suspense } from 'react';
+import type { ReactNode } from 'react';
+import { Skeleton } from '../../../ui/states.tsx';
+import { useThread } from '../context.ts';
+
+// Each is loaded when it is first shown.
+const BuildsPanel = lazy(async () => ({ default: (await import('./builds-panel.tsx')).BuildsPanel }));
+const ChangesPanel = lazy(async () => ({ default: (await import('./changes-panel.tsx')).ChangesPanel }));
+const EventsPanel = lazy(async () => ({ default: (await import('./events-panel.tsx')).EventsPanel }));
+const FilesPanel = lazy(async () => ({ default: (await import('./files-panel.tsx')).FilesPanel }));
+const PreviewPanel = lazy(async () => ({ default: (await import('./preview-panel.tsx')).PreviewPanel }));
+const RunsPanel = lazy(async () => ({ default: (await import('./runs-panel.tsx')).RunsPanel }));
+const TerminalPanel = lazy(async () => ({ default: (await import('./terminal-panel.tsx')).TerminalPanel }));
+
+export type PanelName = 'changes' | 'files' | 'preview' | 'terminal' | 'builds' | 'events' | 'runs';
+
+const PANELS: [PanelName, string][] = [
+  ['changes', 'Changes'],
+  ['files', 'Files'],
+  ['builds', 'Builds'],
+  ['preview', 'Preview'],
+  ['terminal', 'Terminal'],
+  ['runs', 'Runs'],
+  ['events', 'Events'],
+];
+
+export function PanelTabs({
+  shown,
+  withConversation,
+}: {
+  shown: PanelName | undefined;
+  withConversation: boolean;
+}) {
+  return (
+    <nav aria-label="Parts of the thread" className="flex shrink-0 overflow-x-auto border-b border-line px-2">
+      {withConversation && (
+        <Tab to={undefined} isShown={shown === undefined}>
+          Conversation
+        </Tab>
+      )}
+      {PANELS.map(([name, word]) => (
+        <Tab key={name} to={name} isShown={shown === name}>
+          {word}
+        </Tab>
+      ))}
+    </nav>
+  );
+}
+
+function Tab({
+  to,
+  isShown,
+  children,
+}: {
+  to: PanelName | undefined;
+  isShown: boolean;
+  children: ReactNode;
+}) {
+  const { appId, threadId } = useThread();
+  return (
+    <Link
+      to="/apps/$appId/threads/$threadId"
+      params={{ appId, threadId }}
+      search={to === undefined ? {} : { panel: to }}
+      replace
+      aria-current={isShown ? 'true' : undefined}
+      className={`flex min-h-8 items-center border-b-2 px-2 whitespace-nowrap ${isShown ? 'border-water text-ink' : 'border-transparent text-ink-2 hover:text-ink'}`}
+    >
+      {children}
+    </Link>
+  );
+}
+
+export function Panel({ shown }: { shown: PanelName }) {
+  const { appId, threadId } = useThread();
+  return (
+    <div className="flex min-h-0 flex-1 flex-col overflow-y-auto">
+      <Suspense fallback={<Skeleton />}>
+        {shown === 'changes' && <ChangesPanel />}
+        {shown === 'files' && <FilesPanel />}
+        {shown === 'builds' && <BuildsPanel appId={appId} threadId={threadId} />}
+        {shown === 'preview' && <PreviewPanel appId={appId} threadId={threadId} />}
+        {shown === 'terminal' && <TerminalPanel />}
+        {shown === 'runs' && <RunsPanel />}
+        {shown === 'events' && <EventsPanel />}
+      </Suspense>
+    </div>
+  );
+}

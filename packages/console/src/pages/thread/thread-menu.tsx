@@ -1,0 +1,136 @@
+/** Rename, spend limit, archive, delete. */
+import type { UpdateThreadInput } from '@headrace/client';
+import { useQueryClient } from '@tanstack/react-query';
+import { useNavigate } from '@tanstack/react-router';
+import { Ellipsis } from 'lucide-react';
+import { lazy, Suspense, useState } from 'react';
+import { client } from '../../api/client.ts';
+import type { Fault } from '../../api/faults.ts';
+import { threadQuery } from '../../api/queries.ts';
+import { useMay } from '../../api/session.ts';
+import { useOffReason, useWrite } from '../../api/write.ts';
+import { AsCode } from '../../ui/as-code.tsx';
+import { notify } from '../../ui/notices.tsx';
+import { Confirm, Menu } from '../../ui/overlays.tsx';
+import { callOf, pathOf, useThread } from './context.ts';
+import { useFaultNotice } from './run-actions.tsx';
+import { Sample } from './sample.tsx';
+
+const Rename = lazy(async () => ({ default: (await import('./thread-dialogs.tsx')).Rename }));
+const Limit = lazy(async () => ({ default: (await import('./thread-dialogs.tsx')).Limit }));
+
+type Over = 'rename' | 'limit' | 'archive' | 'delete' | null;
+
+export function ThreadMenu({
+  isReadOut,
+  onReadOut,
+}: {
+  isReadOut: boolean;
+  onReadOut: (on: boolean) => void;
+}) {
+  const place = useThread();
+  const { appId, threadId, thread } = place;
+  const [over, setOver] = useState<Over>(null);
+  const close = () => setOver(null);
+  const offline = useOffReason();
+  const mayChange = useMay('thread:update');
+  const mayDelete = useMay('thread:delete');
+  const navigate = useNavigate();
+  const update = useUpdate(close);
+  const remove = useWrite({
+    intent: `delete ${threadId}`,
+    call: (_: null, options) => client.threads.delete(appId, threadId, options),
+    onDone: () => {
+      notify('The thread is deleted. Its sources stay.');
+      void navigate({ to: '/apps/$appId', params: { appId } });
+    },
+  });
+  useFaultNotice(remove.fault);
+  useFaultNotice(over === null ? update.fault : null);
+  const isArchived = thread.archivedAt !== null;
+  const say = (what: Over, allowed: boolean) => () => {
+    if (!allowed) notify('Your role may not do this.', 'fail');
+    else if (offline) notify(offline, 'fail');
+    else {
+      update.reset();
+      setOver(what);
+    }
+  };
+  const unarchive = () => (offline ? notify(offline, 'fail') : update.send({ archived: false }));
+  return (
+    <>
+      <Menu
+        label="More about this thread"
+        icon={<Ellipsis size={14} />}
+        kind="quiet"
+        items={[
+          { id: 'rename', text: 'Rename', onAction: say('rename', mayChange) },
+          { id: 'limit', text: 'Spend limit', onAction: say('limit', mayChange) },
+          {
+            id: 'read',
+            text: isReadOut ? 'Do not read replies out' : 'Read replies out',
+            onAction: () => onReadOut(!isReadOut),
+          },
+          isArchived
+            ? { id: 'archive', text: 'Take out of the archive', onAction: unarchive }
+            : { id: 'archive', text: 'Archive', onAction: say('archive', mayChange) },
+          { id: 'delete', text: 'Delete', isDanger: true, onAction: say('delete', mayDelete) },
+        ]}
+      />
+      <Suspense>
+        {over === 'rename' && <Rename update={update} onClose={close} />}
+        {over === 'limit' && <Limit update={update} onClose={close} />}
+      </Suspense>
+      <Confirm
+        title="Archive the thread"
+        verb="Archive"
+        isOpen={over === 'archive'}
+        onClose={close}
+        onConfirm={() => update.send({ archived: true })}
+      >
+        <p>
+          Its runs, its queued apply and its build end, and its workspace is saved and ended. Nothing is lost:
+          it can be taken out of the archive.
+        </p>
+        <Sample body={{ archived: true }} cli={`headrace thread archive ${threadId}`} />
+      </Confirm>
+      <Confirm
+        title="Delete the thread"
+        verb="Delete"
+        isOpen={over === 'delete'}
+        onClose={close}
+        onConfirm={() => remove.send(null)}
+      >
+        <p>
+          Its messages, runs and approvals are deleted for good, and what runs is ended. Its sources stay.
+        </p>
+        <AsCode
+          method="DELETE"
+          path={pathOf(place)}
+          ts={callOf('threads.delete', place)}
+          cli={`headrace thread rm ${threadId}`}
+        />
+      </Confirm>
+    </>
+  );
+}
+
+export interface Update {
+  send: (body: UpdateThreadInput) => void;
+  isSending: boolean;
+  fault: Fault | null;
+  reset: () => void;
+}
+
+function useUpdate(onDone: () => void): Update {
+  const { appId, threadId, thread } = useThread();
+  const queries = useQueryClient();
+  return useWrite({
+    intent: `update ${threadId} ${thread.version}`,
+    call: (body: UpdateThreadInput, options) => client.threads.update(appId, threadId, body, options),
+    onDone: (changed) => {
+      queries.setQueryData(threadQuery(appId, threadId).queryKey, changed);
+      onDone();
+    },
+  });
+}
