@@ -15,7 +15,15 @@ import type { State } from '../../console/page.ts';
 import { startProxy } from '../../console/proxy.ts';
 import { summarize } from '../../harness/statistics.ts';
 import type { Aim, Benchmark, Outcome, Row, Setup } from '../lib/benchmark.ts';
-import { framesOfScroll, heapOf, interactions, longestTask, PROBE, untilUsable } from '../lib/page-probe.ts';
+import {
+  framesOfScroll,
+  heapOf,
+  interactions,
+  longestTask,
+  PROBE,
+  untilSo,
+  untilUsable,
+} from '../lib/page-probe.ts';
 
 const MBIT = 1_000_000 / 8;
 const SLOW = { offline: false, latency: 20, downloadThroughput: 10 * MBIT, uploadThroughput: 10 * MBIT };
@@ -247,16 +255,10 @@ async function difference(field: Field): Promise<Part> {
   await page.goto(`/console/apps/${app.id}/diff?from=${from.source.id}&to=${to.source.id}`, {
     waitUntil: 'commit',
   });
-  const shown = (await (
-    await page.waitForFunction(
-      `document.querySelector('main [role="treeitem"]') !== null && performance.now()`,
-      undefined,
-      {
-        polling: 'raf',
-        timeout: 60_000,
-      },
-    )
-  ).jsonValue()) as number;
+  const shown = await untilSo(
+    page,
+    `document.querySelector('main [role="treeitem"]') !== null && performance.now()`,
+  );
   const bytes = await page.evaluate<number>(
     `Math.min(...performance.getEntriesByType('resource').filter(({ name }) => name.includes('/diff?')).map((entry) => entry.responseEnd).filter(Boolean))`,
   );
@@ -339,7 +341,7 @@ async function feed(field: Field): Promise<Part> {
   const seconds = setup.quick ? 8 : 60;
   const { thread } = await client.threads.create(app.id, { title: 'Watched' });
   await untilThread(client, app, thread.id, ({ status }) => status === 'ready');
-  const cursor = await client.events.head({ appId: app.id });
+  const cursor = await client.events.head({ appId: app.id, threadId: thread.id });
   const context = await contextOf(field, field.base);
   const page = await context.newPage();
   let requests = 0;
