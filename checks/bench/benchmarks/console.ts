@@ -30,6 +30,7 @@ const SLOW = { offline: false, latency: 20, downloadThroughput: 10 * MBIT, uploa
 const SLOWER_CPU = 4;
 const FILES = 10_000;
 const TABS = 8;
+const BUSY_THREADS = 10;
 /** Each rename is two events: of the thread and of the operation. */
 const RENAMES_PER_SECOND = 100;
 
@@ -41,6 +42,7 @@ interface Field {
   state: State;
   client: Client;
   app: App;
+  busy: { app: App; threads: string[] };
 }
 type Part = Omit<Outcome, 'notes'>;
 
@@ -93,6 +95,7 @@ async function makeField(setup: Setup): Promise<Field> {
     state: await signedIn(service.base),
     client,
     app,
+    busy: await busyThreads(client),
   };
 }
 
@@ -295,17 +298,22 @@ async function difference(field: Field): Promise<Part> {
   };
 }
 
-/** Renames threads of an app of its own until stopped. */
-function busyFeed({ client }: Field): { stop(): Promise<void> } {
+/** Threads that are prepared: later, their preparation would be measured too. */
+async function busyThreads(client: Client): Promise<Field['busy']> {
+  const app = await makeApp(client, 'Busy');
+  const threads: string[] = [];
+  for (let i = 0; i < BUSY_THREADS; i++) {
+    const { thread } = await client.threads.create(app.id, { title: `Busy ${i}` });
+    await untilThread(client, app, thread.id, ({ status }) => status === 'ready');
+    threads.push(thread.id);
+  }
+  return { app, threads };
+}
+
+/** Renames threads until stopped. */
+function busyFeed({ client, busy: { app, threads } }: Field): { stop(): Promise<void> } {
   const state = { isOn: true };
   const work = (async () => {
-    const app = await makeApp(client, 'Busy');
-    const threads = await Promise.all(
-      Array.from(
-        { length: 10 },
-        async (_, i) => (await client.threads.create(app.id, { title: `Busy ${i}` })).thread.id,
-      ),
-    );
     const from = performance.now();
     await Promise.all(
       threads.map(async (id, lane) => {
