@@ -57,27 +57,34 @@ export const count = (value: number): string => NUMBER.format(value);
 export const plural = (value: number, one: string, many = `${one}s`): string =>
   `${count(value)} ${value === 1 ? one : many}`;
 
-// One timer for all times of the page.
-const listeners = new Set<() => void>();
-let now = Date.now();
-let timer: ReturnType<typeof setInterval> | undefined;
-
-function subscribe(listener: () => void): () => void {
-  listeners.add(listener);
-  timer ??= setInterval(() => {
-    now = Date.now();
-    for (const each of listeners) each();
-  }, TICK_MS);
-  return () => {
-    listeners.delete(listener);
-    if (listeners.size) return;
-    clearInterval(timer);
-    timer = undefined;
+/** One timer for everything on the page that shows the time at this pace. */
+function ticker(ms: number): () => number {
+  const listeners = new Set<() => void>();
+  let now = Date.now();
+  let timer: ReturnType<typeof setInterval> | undefined;
+  const subscribe = (listener: () => void) => {
+    listeners.add(listener);
+    if (timer === undefined) {
+      now = Date.now();
+      timer = setInterval(() => {
+        now = Date.now();
+        for (const each of listeners) each();
+      }, ms);
+    }
+    return () => {
+      listeners.delete(listener);
+      if (listeners.size) return;
+      clearInterval(timer);
+      timer = undefined;
+    };
   };
+  return () => useSyncExternalStore(subscribe, () => now);
 }
 
 /** The time in milliseconds, exact to ten seconds. */
-export const useNow = (): number => useSyncExternalStore(subscribe, () => now);
+export const useNow = ticker(TICK_MS);
+/** The same, exact to a second. */
+const useSeconds = ticker(1_000);
 
 /** Relative; the exact time in its title and for screen readers. */
 export function Time({ at }: { at: string | number | null }) {
@@ -97,11 +104,16 @@ export function Time({ at }: { at: string | number | null }) {
 
 /** How long something took, or takes until now. */
 export function Took({ from, to }: { from: string | null; to: string | null }) {
-  const seen = useNow();
   if (from === null) return <span className="text-ink-3">–</span>;
-  const end = to === null ? Math.max(seen, new Date(from).getTime()) : new Date(to).getTime();
-  return <span className="whitespace-nowrap tabular-nums">{duration(end - new Date(from).getTime())}</span>;
+  return (
+    <span className="whitespace-nowrap tabular-nums">
+      {to === null ? <Running from={from} /> : duration(Date.parse(to) - Date.parse(from))}
+    </span>
+  );
 }
+
+/** The service's clock may be ahead. */
+const Running = ({ from }: { from: string }) => duration(Math.max(0, useSeconds() - Date.parse(from)));
 
 const COPIED_MS = 1500;
 

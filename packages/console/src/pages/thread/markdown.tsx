@@ -3,9 +3,8 @@ import { Marked } from 'marked';
 import type { Token, Tokens } from 'marked';
 import { memo } from 'react';
 import type { ReactNode } from 'react';
-import { Plain } from '../../code/plain.tsx';
+import { AnsiView, Plain } from '../../code/index.ts';
 import { CopyButton } from '../../ui/values.tsx';
-import { Coloured } from './output.tsx';
 import { blocksOf, safeHref, segmentsOf, unescaped } from './safe-text.ts';
 
 /** Deeper ones are shown as they were written. */
@@ -95,14 +94,8 @@ function Code({ token: { text, lang } }: { token: Tokens.Code }) {
         </span>
         <CopyButton text={text} label="Copy the code" />
       </div>
-      <pre
-        tabIndex={0}
-        aria-label={name ? `Code, ${name}` : 'Code'}
-        className="max-h-[480px] overflow-auto px-2 pb-2 font-mono text-mono"
-      >
-        {/* Agents quote what commands wrote. */}
-        <Coloured text={text} />
-      </pre>
+      {/* Agents quote what commands wrote, with its colours. */}
+      <AnsiView text={text} label={name ? `Code, ${name}` : 'Code'} />
     </div>
   );
 }
