@@ -64,7 +64,7 @@ describe('a visit', () => {
     const { visit: seen, browser } = await see(
       '<h1 style="color: red">Test</h1><script src="/script.js"></script><script src="/missing.js"></script>',
     );
-    await seen.page.waitForFunction('document.readyState === "complete"');
+    await seen.page.waitForLoadState('load');
     await expect
       .poll(() => seen.problems().join('\n'))
       .toMatch(/csp: style-src[^]*GET \/missing\.js: 404[^]*|GET \/missing\.js: 404[^]*csp: style-src/);

@@ -15,13 +15,22 @@ import type { State } from '../../console/page.ts';
 import { startProxy } from '../../console/proxy.ts';
 import { summarize } from '../../harness/statistics.ts';
 import type { Aim, Benchmark, Outcome, Row, Setup } from '../lib/benchmark.ts';
-import { framesOfScroll, heapOf, interactions, longestTask, PROBE, untilUsable } from '../lib/page-probe.ts';
+import {
+  framesOfScroll,
+  heapOf,
+  interactions,
+  longestTask,
+  PROBE,
+  untilSo,
+  untilUsable,
+} from '../lib/page-probe.ts';
 
 const MBIT = 1_000_000 / 8;
 const SLOW = { offline: false, latency: 20, downloadThroughput: 10 * MBIT, uploadThroughput: 10 * MBIT };
 const SLOWER_CPU = 4;
 const FILES = 10_000;
 const TABS = 8;
+const BUSY_THREADS = 10;
 /** Each rename is two events: of the thread and of the operation. */
 const RENAMES_PER_SECOND = 100;
 
@@ -33,6 +42,7 @@ interface Field {
   state: State;
   client: Client;
   app: App;
+  busy: { app: App; threads: string[] };
 }
 type Part = Omit<Outcome, 'notes'>;
 
@@ -85,6 +95,7 @@ async function makeField(setup: Setup): Promise<Field> {
     state: await signedIn(service.base),
     client,
     app,
+    busy: await busyThreads(client),
   };
 }
 
@@ -247,16 +258,10 @@ async function difference(field: Field): Promise<Part> {
   await page.goto(`/console/apps/${app.id}/diff?from=${from.source.id}&to=${to.source.id}`, {
     waitUntil: 'commit',
   });
-  const shown = (await (
-    await page.waitForFunction(
-      `document.querySelector('main [role="treeitem"]') !== null && performance.now()`,
-      undefined,
-      {
-        polling: 'raf',
-        timeout: 60_000,
-      },
-    )
-  ).jsonValue()) as number;
+  const shown = await untilSo(
+    page,
+    `document.querySelector('main [role="treeitem"]') !== null && performance.now()`,
+  );
   const bytes = await page.evaluate<number>(
     `Math.min(...performance.getEntriesByType('resource').filter(({ name }) => name.includes('/diff?')).map((entry) => entry.responseEnd).filter(Boolean))`,
   );
@@ -293,17 +298,22 @@ async function difference(field: Field): Promise<Part> {
   };
 }
 
-/** Renames threads of an app of its own until stopped. */
-function busyFeed({ client }: Field): { stop(): Promise<void> } {
+/** Threads that are prepared: later, their preparation would be measured too. */
+async function busyThreads(client: Client): Promise<Field['busy']> {
+  const app = await makeApp(client, 'Busy');
+  const threads: string[] = [];
+  for (let i = 0; i < BUSY_THREADS; i++) {
+    const { thread } = await client.threads.create(app.id, { title: `Busy ${i}` });
+    await untilThread(client, app, thread.id, ({ status }) => status === 'ready');
+    threads.push(thread.id);
+  }
+  return { app, threads };
+}
+
+/** Renames threads until stopped. */
+function busyFeed({ client, busy: { app, threads } }: Field): { stop(): Promise<void> } {
   const state = { isOn: true };
   const work = (async () => {
-    const app = await makeApp(client, 'Busy');
-    const threads = await Promise.all(
-      Array.from(
-        { length: 10 },
-        async (_, i) => (await client.threads.create(app.id, { title: `Busy ${i}` })).thread.id,
-      ),
-    );
     const from = performance.now();
     await Promise.all(
       threads.map(async (id, lane) => {
@@ -339,7 +349,7 @@ async function feed(field: Field): Promise<Part> {
   const seconds = setup.quick ? 8 : 60;
   const { thread } = await client.threads.create(app.id, { title: 'Watched' });
   await untilThread(client, app, thread.id, ({ status }) => status === 'ready');
-  const cursor = await client.events.head({ appId: app.id });
+  const cursor = await client.events.head({ appId: app.id, threadId: thread.id });
   const context = await contextOf(field, field.base);
   const page = await context.newPage();
   let requests = 0;

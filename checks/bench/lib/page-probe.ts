@@ -18,10 +18,17 @@ const IS_USABLE = `(() => {
 })()`;
 
 /** Milliseconds from the start of the navigation until the page can be used. */
-export async function untilUsable(page: Page): Promise<number> {
-  const handle = await page.waitForFunction(IS_USABLE, undefined, { polling: 'raf', timeout: 60_000 });
-  return (await handle.jsonValue()) as number;
-}
+export const untilUsable = (page: Page): Promise<number> => untilSo(page, IS_USABLE);
+
+/** The expression's value in the first frame in which it is not false. By the debugger: the page's policy forbids eval. */
+export const untilSo = (page: Page, expression: string): Promise<number> =>
+  page.evaluate<number>(`(async () => {
+    for (;;) {
+      const value = ${expression};
+      if (value !== false) return value;
+      await new Promise(requestAnimationFrame);
+    }
+  })()`);
 
 /** The longest task since the last call; 0 if none took 50 ms. */
 export async function longestTask(page: Page): Promise<number> {
