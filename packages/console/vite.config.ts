@@ -29,6 +29,19 @@ export default defineConfig({
     // Inlined, it would be a `data:` address, which the policy refuses.
     assetsInlineLimit: 0,
     modulePreload: { polyfill: false },
+    rolldownOptions: {
+      output: {
+        codeSplitting: {
+          // By itself, each set of pages that share a module would be a file of its own, far too many requests.
+          groups: [
+            { name: 'shell', tags: ['$initial'], priority: 4 },
+            { name: 'parts', test: /src\/(api|ui\/(?!fields|choices))|code\/plain/, priority: 3 },
+            { name: 'fields', test: /src\/ui\/|react-aria/, priority: 2 },
+            { name: 'code', test: /src\/code\/(?!highlight\.worker)|virtual-core/, priority: 1 },
+          ],
+        },
+      },
+    },
   },
 });
 
