@@ -11,7 +11,7 @@ export function AnsiView({ text, label }: { text: string; label: string }): Reac
       tabIndex={0}
       role="region"
       aria-label={label}
-      className="max-h-[480px] overflow-auto rounded bg-sunk px-2 py-1 font-mono text-mono break-words whitespace-pre-wrap"
+      className="max-h-[480px] overflow-auto rounded bg-sunk px-2 py-1 font-mono text-mono break-all whitespace-pre-wrap"
     >
       {lines.map(({ text: line, marks }, index) => (
         <div key={index} className="min-h-5">

@@ -53,7 +53,8 @@ function countBody(file: DiffFile): number {
   const body = bodyOf(file);
   if (body === 'rows') return Math.max(ROW, countRows(file.patch!) * ROW);
   // A change has six lines of context, as a rule.
-  if (body === 'missing') return Math.min(MAX_HEIGHT, (file.additions + file.deletions + 7) * ROW);
+  const context = file.status === 'added' || file.status === 'deleted' ? 1 : 7;
+  if (body === 'missing') return Math.min(MAX_HEIGHT, (file.additions + file.deletions + context) * ROW);
   return NOTE_HEIGHT;
 }
 

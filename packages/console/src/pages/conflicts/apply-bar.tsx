@@ -81,7 +81,7 @@ export function ApplyBar({
         </Button>
         <AsCode {...applyCode(draft, preview, sent)} />
       </div>
-      <Faults sending={sending} isLoose={isLoose} onAnyway={() => sending.send(preview, entries)} />
+      <Faults sending={sending} isLoose={isLoose} onAnyway={() => sending.send(preview, entries, true)} />
     </div>
   );
 }

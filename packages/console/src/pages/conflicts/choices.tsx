@@ -1,5 +1,5 @@
 /** What can be done with a conflict, each with its key. */
-import type { ReactNode } from 'react';
+import type { ReactNode, Ref } from 'react';
 import { Toggle } from '../../ui/button.tsx';
 import type { Conflict, Entry, Side } from './decisions.ts';
 import { takeWord } from './words.ts';
@@ -12,6 +12,7 @@ export function Choices({
   onBoth,
   onEdit,
   isEditing,
+  group,
 }: {
   conflict: Conflict;
   entry: Entry;
@@ -20,10 +21,12 @@ export function Choices({
   onBoth: () => void;
   onEdit: () => void;
   isEditing: boolean;
+  /** Where the focus goes when the editor closes. */
+  group: Ref<HTMLDivElement>;
 }) {
   const isBoth = entry.choice === 'text' && entry.own?.from === 'both sides';
   return (
-    <div role="group" aria-label="Decision" className="flex flex-wrap gap-2 px-4 pb-3">
+    <div ref={group} role="group" aria-label="Decision" className="flex flex-wrap gap-2 px-4 pb-3">
       <One keys="1" isOn={entry.choice === 'head'} onPress={() => onTake('head')}>
         {takeWord('head', conflict)}
       </One>

@@ -68,7 +68,11 @@ export function Clean({
         </Button>
         <AsCode {...applyCode(draft, preview, [])} />
       </div>
-      <Faults sending={{ ...sending, fault }} isLoose={false} onAnyway={apply} />
+      <Faults
+        sending={{ ...sending, fault }}
+        isLoose={false}
+        onAnyway={() => sending.send(preview, decisions.entries, true)}
+      />
       {thread.data?.sourceId && (
         <Section title="Three ways">
           <ThreeWay appId={appId} base={thread.data.sourceId} head={headSourceId} draft={sourceId} />

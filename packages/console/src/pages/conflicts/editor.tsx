@@ -56,6 +56,7 @@ export default function Editor({ file, content, onChange, onClose }: Props) {
           lineNumbers(),
           highlightSpecialChars(),
           EditorView.lineWrapping,
+          typing,
           markers,
           LOOK,
           EditorView.contentAttributes.of({ 'aria-label': `Result of ${file.path}`, spellcheck: 'false' }),
@@ -139,6 +140,18 @@ function lineEndOf(text: string): string {
   const ends = text.split('\n').length - 1;
   return ends > 0 && text.split('\r\n').length - 1 === ends ? '\r\n' : '\n';
 }
+
+/** Typed over a selection, the browser would keep its look as a style attribute, which the policy refuses. */
+const typing = EditorView.domEventHandlers({
+  beforeinput(event, view) {
+    const { inputType, data, isComposing } = event;
+    if (inputType !== 'insertText' || data === null || isComposing || view.state.selection.main.empty)
+      return false;
+    event.preventDefault();
+    view.dispatch(view.state.replaceSelection(data), { userEvent: 'input.type', scrollIntoView: true });
+    return true;
+  },
+});
 
 const PLACE = Decoration.line({ class: 'cm-place' });
 const MARK = Decoration.line({ class: 'cm-place cm-place-mark' });

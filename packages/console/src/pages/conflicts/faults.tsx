@@ -52,8 +52,8 @@ export function Faults({
       {outcome?.end === 'lost' && (
         <Line>
           <span className="long mr-auto">
-            Where your text is that of the base, the merge takes the head’s lines. The result has not your
-            text at{' '}
+            Where your text is that of the base, the merge takes the head’s lines. The result does not have
+            your text at{' '}
             {outcome.paths.map((path, i) => (
               <span key={path} className="font-mono text-mono">
                 {i > 0 && ', '}

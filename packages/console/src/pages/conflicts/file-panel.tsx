@@ -1,7 +1,7 @@
 /** One conflict: what each side did, the choices, the three sides, the result. */
 import type { ConflictFile } from '@headrace/client';
 import { useQuery } from '@tanstack/react-query';
-import { Suspense, lazy, useState } from 'react';
+import { Suspense, lazy, useRef, useState } from 'react';
 import { conflictFileQuery } from '../../api/queries.ts';
 import { Plain } from '../../code/index.ts';
 import { useKeys } from '../../ui/keys.ts';
@@ -78,6 +78,11 @@ function Decide({ conflict, entry, file, take, ...props }: DecideProps) {
   const [isEdited, setEditing] = useState(false);
   const isEditing = isEdited && entry.choice === 'text';
   const [shown, setShown] = useState(0);
+  const group = useRef<HTMLDivElement>(null);
+  const close = () => {
+    setEditing(false);
+    group.current?.querySelector<HTMLElement>('button:last-of-type')?.focus();
+  };
   const can = (choice: Parameters<typeof canTake>[0]) => canTake(choice, conflict, file);
   const put = (own: Own) => change(write(entries, path, own));
   const both = () => {
@@ -110,6 +115,7 @@ function Decide({ conflict, entry, file, take, ...props }: DecideProps) {
         onBoth={both}
         onEdit={edit}
         isEditing={isEditing}
+        group={group}
       />
       {conflict.kind === 'path' && <Names conflict={conflict} {...props} />}
       {conflict.kind === 'rename' && <Moved conflict={conflict} {...props} />}
@@ -135,7 +141,7 @@ function Decide({ conflict, entry, file, take, ...props }: DecideProps) {
                 }),
               )
             }
-            onClose={() => setEditing(false)}
+            onClose={close}
           />
         </Suspense>
       ) : (

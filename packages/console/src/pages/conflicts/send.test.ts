@@ -54,17 +54,17 @@ const stateOf = (entries = carried(LIST, new Map())): State => ({
   entries,
 });
 const decided = () => write(takeSide(carried(LIST, new Map()), LIST, 'a', 'head'), 'b', own);
-const noFile = () => undefined;
+const noFile = { fileOf: () => undefined };
 
 test('nothing is sent while a conflict is open', async () => {
   const to = service(preview([]));
-  expect(await sendDecisions(stateOf(), noFile, to)).toEqual({ end: 'open', count: 2 });
+  expect(await sendDecisions(stateOf(), to, noFile)).toEqual({ end: 'open', count: 2 });
   expect([to.edits, to.applies]).toEqual([[], []]);
 });
 
 test('a text goes into the draft, and then the draft’s side is taken, for the head that was seen', async () => {
   const to = service(preview([conflict('a'), conflict('b', 'mine\n')]));
-  expect(await sendDecisions(stateOf(decided()), noFile, to)).toMatchObject({ end: 'sent' });
+  expect(await sendDecisions(stateOf(decided()), to, noFile)).toMatchObject({ end: 'sent' });
   expect(to.edits).toEqual([
     {
       expectedSourceId: 'src_draft',
@@ -89,21 +89,23 @@ test('a text goes into the draft, and then the draft’s side is taken, for the 
 test('a text that ends the conflict as it is needs no resolution', async () => {
   const same = file('b', 'the patch');
   const to = service(preview([conflict('a')], [same]), { diff: async () => [same] });
-  expect(await sendDecisions(stateOf(decided()), noFile, to)).toMatchObject({ end: 'sent' });
+  expect(await sendDecisions(stateOf(decided()), to, noFile)).toMatchObject({ end: 'sent' });
   expect(to.applies[0]!.resolutions).toEqual([{ path: 'a', take: 'head' }]);
 });
 
-test('a text that loses to the head is said, not applied; the second time it is applied', async () => {
+test('a text that loses to the head is said, not applied; applied only if that is wanted', async () => {
   const to = service(preview([conflict('a')]), { diff: async () => [file('b', 'the patch')] });
-  expect(await sendDecisions(stateOf(decided()), noFile, to)).toEqual({ end: 'lost', paths: ['b'] });
+  expect(await sendDecisions(stateOf(decided()), to, noFile)).toEqual({ end: 'lost', paths: ['b'] });
+  // Also after a reload, when nobody remembers that it was said.
+  expect(await sendDecisions(to.shown[0]!, to, noFile)).toEqual({ end: 'lost', paths: ['b'] });
   expect(to.applies).toEqual([]);
-  expect(await sendDecisions(to.shown[0]!, noFile, to)).toMatchObject({ end: 'sent' });
+  expect(await sendDecisions(to.shown[0]!, to, { ...noFile, accepts: true })).toMatchObject({ end: 'sent' });
   expect(to.edits).toHaveLength(1);
 });
 
 test('a conflict that an edit opens is shown before anything is applied', async () => {
   const to = service(preview([conflict('a'), conflict('b', 'mine\n'), conflict('c')]));
-  expect(await sendDecisions(stateOf(decided()), noFile, to)).toEqual({ end: 'open', count: 1 });
+  expect(await sendDecisions(stateOf(decided()), to, noFile)).toEqual({ end: 'open', count: 1 });
   expect(to.applies).toEqual([]);
 });
 
@@ -115,12 +117,12 @@ test.each([
 ] as const)('%s: nothing is applied, and the %s is named', async (code, what) => {
   const to = service(preview([]), { apply: () => Promise.reject(refused(code)) });
   const state = stateOf(takeSide(takeSide(carried(LIST, new Map()), LIST, 'a', 'head'), LIST, 'b', 'draft'));
-  expect(await sendDecisions(state, noFile, to)).toEqual({ end: 'stale', what });
+  expect(await sendDecisions(state, to, noFile)).toEqual({ end: 'stale', what });
 });
 
 test('a draft that has not what was sent is not edited again and again', async () => {
   const to = service(preview([conflict('a'), conflict('b')]));
   // The draft's side is as before the edit: the decision was made for it, and its text is missing.
-  await expect(sendDecisions(stateOf(decided()), noFile, to)).rejects.toThrow('does not have the texts');
+  await expect(sendDecisions(stateOf(decided()), to, noFile)).rejects.toThrow('does not have the texts');
   expect(to.edits).toHaveLength(1);
 });

@@ -37,9 +37,18 @@ export type Outcome =
 
 const MESSAGE = 'Conflicts resolved by hand';
 
-export async function sendDecisions(state: State, fileOf: FileOf, service: Service): Promise<Outcome> {
+/** `accepts`: what the last outcome said about lost texts is wanted. */
+export async function sendDecisions(
+  state: State,
+  service: Service,
+  { fileOf, accepts = false }: { fileOf: FileOf; accepts?: boolean },
+): Promise<Outcome> {
   try {
-    return await send(state, fileOf, service);
+    const { changes, open } = planOf(state.preview.conflicts, state.entries, fileOf);
+    if (open.length > 0) return { end: 'open', count: open.length };
+    const next = changes.length > 0 ? await edit(state, changes, service) : state;
+    const lost = accepts && next === state ? [] : await lostTexts(next, service);
+    return lost.length > 0 ? { end: 'lost', paths: lost } : await send(next, fileOf, service);
   } catch (error) {
     if (isCode(error, 'stale_head')) return { end: 'stale', what: 'head' };
     if (isCode(error, 'stale_source')) return { end: 'stale', what: 'draft' };
@@ -47,17 +56,15 @@ export async function sendDecisions(state: State, fileOf: FileOf, service: Servi
   }
 }
 
-async function send(state: State, fileOf: FileOf, service: Service, isEdited = false): Promise<Outcome> {
-  const { sourceId, preview, entries } = state;
+async function send(
+  { sourceId, preview, entries }: State,
+  fileOf: FileOf,
+  service: Service,
+): Promise<Outcome> {
   const { conflicts, headSourceId } = preview;
   const { open, changes, resolutions } = planOf(conflicts, entries, fileOf);
   if (open.length > 0) return { end: 'open', count: open.length };
-  if (changes.length > 0) {
-    if (isEdited) throw new Error('The draft does not have the texts that were sent.');
-    const edited = await edit(state, changes, service);
-    const lost = await lostTexts(edited, service);
-    return lost.length > 0 ? { end: 'lost', paths: lost } : send(edited, fileOf, service, true);
-  }
+  if (changes.length > 0) throw new Error('The draft does not have the texts that were sent.');
   const sent = compacted(conflicts, resolutions);
   if (sent.length > MOST) return { end: 'too-many', count: sent.length };
   const apply = await service.apply({

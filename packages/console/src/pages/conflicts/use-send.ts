@@ -22,7 +22,7 @@ export interface Sending {
   /** Of the last try, if it was not sent. */
   outcome: Exclude<Outcome, { end: 'sent' }> | null;
   clear(): void;
-  send(preview: ApplyPreview, entries: Entries): void;
+  send(preview: ApplyPreview, entries: Entries, accepts?: boolean): void;
 }
 
 /** Sends decisions. Whatever happens, they stay. */
@@ -54,7 +54,7 @@ export function useSend(
     },
   };
 
-  async function run(preview: ApplyPreview, entries: Entries): Promise<void> {
+  async function run(preview: ApplyPreview, entries: Entries, accepts: boolean): Promise<void> {
     const { sourceId } = draft;
     const { headSourceId } = preview;
     const texts = preview.conflicts.filter(({ path }) => entries.get(path)?.choice === 'text');
@@ -66,7 +66,10 @@ export function useSend(
         }),
       ),
     );
-    const outcome = await sendDecisions({ sourceId, preview, entries }, (path) => files.get(path), service);
+    const outcome = await sendDecisions({ sourceId, preview, entries }, service, {
+      fileOf: (path) => files.get(path),
+      accepts,
+    });
     if (outcome.end === 'sent') {
       setState(REST);
       on.sent(outcome.apply.id);
@@ -82,9 +85,9 @@ export function useSend(
   return {
     ...state,
     clear: () => setState(REST),
-    send(preview, entries) {
+    send(preview, entries, accepts = false) {
       setState({ ...REST, isSending: true });
-      run(preview, entries).catch((error: unknown) =>
+      run(preview, entries, accepts).catch((error: unknown) =>
         setState({ isSending: false, fault: faultOf(error), outcome: null }),
       );
     },

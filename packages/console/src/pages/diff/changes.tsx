@@ -5,6 +5,7 @@ import { useCallback, useEffect, useMemo, useRef, useState } from 'react';
 import { Counts, DiffView, FileTree, fileStatus, treeOrder } from '../../code/index.ts';
 import type { DiffFile, DiffHandle, Selection } from '../../code/index.ts';
 import { useKeys } from '../../ui/keys.ts';
+import { Skeleton } from '../../ui/states.tsx';
 import { plural } from '../../ui/values.tsx';
 import { linesOfSearch, searchOfLines } from './address.ts';
 import { DiffTools } from './diff-tools.tsx';
@@ -74,12 +75,18 @@ export function Changes({
       resetScroll: false,
     });
   };
-  // The address says where to begin; later it follows the reader.
+  // The address says where to begin; later it follows the reader. Rows appear with the first patches: guessed heights
+  // would move them.
   const start = useRef({ file: search.file, lines });
+  const { need } = patches;
+  const waits = !patches.hasBegun && files.some(hasPatch);
   useEffect(() => {
     const { file, lines } = start.current;
-    if (file !== undefined) handle.current?.goTo(file, lines);
-  }, []);
+    const first = files.findIndex(({ path }) => path === file);
+    const wanted = files.slice(Math.max(0, first)).filter(hasPatch);
+    if (waits) need(wanted.length > 0 ? wanted : files.filter(hasPatch));
+    else if (file !== undefined) handle.current?.goTo(file, lines);
+  }, [waits, files, need]);
 
   const markCurrent = () => {
     if (current !== null) mark(current, !viewed.has(current));
@@ -124,32 +131,42 @@ export function Changes({
           isDone={(path) => viewed.has(path)}
           renderNote={(index) => <TreeNote file={files[index]!} />}
         />
-        <DiffView
-          className="min-w-0 flex-1"
-          files={patches.files}
-          pair={`${from.id} ${to.id}`}
-          look={look}
-          find={find}
-          viewed={viewed}
-          onViewed={(file, isViewed) => mark(file.path, isViewed)}
-          selected={selected}
-          onSelect={({ path, lines }) =>
-            void navigate({
-              search: (last) => ({ ...last, file: path, ...searchOfLines(lines) }),
-              replace: true,
-              resetScroll: false,
-            })
-          }
-          onNeed={patches.need}
-          problems={patches.problems}
-          onRetry={patches.retry}
-          onCurrent={setCurrent}
-          handle={handle}
-        />
+        {waits ? (
+          <div className="min-w-0 flex-1 bg-surface">
+            <Skeleton lines={12} height={24} />
+          </div>
+        ) : (
+          <DiffView
+            className="min-w-0 flex-1"
+            files={patches.files}
+            pair={`${from.id} ${to.id}`}
+            look={look}
+            find={find}
+            viewed={viewed}
+            onViewed={(file, isViewed) => mark(file.path, isViewed)}
+            selected={selected}
+            onSelect={({ path, lines }) =>
+              void navigate({
+                search: (last) => ({ ...last, file: path, ...searchOfLines(lines) }),
+                replace: true,
+                resetScroll: false,
+              })
+            }
+            onNeed={patches.need}
+            problems={patches.problems}
+            onRetry={patches.retry}
+            onCurrent={setCurrent}
+            handle={handle}
+          />
+        )}
       </div>
     </div>
   );
 }
+
+/** Whether a file has lines that are read apart. */
+const hasPatch = (file: DiffFile) =>
+  !file.binary && file.truncated !== true && file.additions + file.deletions > 0;
 
 function TreeNote({ file }: { file: DiffFile }) {
   const { word, mark } = fileStatus(file.status);

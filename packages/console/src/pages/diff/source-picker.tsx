@@ -39,6 +39,8 @@ export function SourcePicker({
   return (
     <div className="min-w-0">
       <Select
+        // Options that come later would keep the order in which they came.
+        key={sources.data ? 'all' : 'one'}
         quiet
         label={source ? `${label}: ${sourceName(source)}` : label}
         value={source?.id ?? null}

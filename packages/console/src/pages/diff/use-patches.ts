@@ -18,6 +18,8 @@ interface Patches {
   /** To be called with what is on the screen, as often as it renders. */
   need: (files: DiffFile[]) => void;
   retry: (file: DiffFile) => void;
+  /** Whether there was an answer, or a failure. */
+  hasBegun: boolean;
 }
 
 /**
@@ -60,7 +62,13 @@ export function usePatches(
     [need],
   );
   const merged = useMemo(() => files.map((file) => state.found.get(file.path) ?? file), [files, state.found]);
-  return { files: merged, problems: state.problems, need, retry };
+  return {
+    files: merged,
+    problems: state.problems,
+    need,
+    retry,
+    hasBegun: state.found.size + state.problems.size > 0,
+  };
 }
 
 function merge(

@@ -5,6 +5,7 @@ import { memo } from 'react';
 import type { ReactNode } from 'react';
 import { AnsiView, Plain } from '../../code/index.ts';
 import { CopyButton } from '../../ui/values.tsx';
+import { Wrapped } from './wrapped.tsx';
 import { blocksOf, safeHref, segmentsOf, unescaped } from './safe-text.ts';
 
 /** Deeper ones are shown as they were written. */
@@ -32,7 +33,7 @@ const Block = memo(
 );
 
 function block(token: Token, depth: number): ReactNode {
-  if (depth > DEEPEST) return <Plain text={token.raw} />;
+  if (depth > DEEPEST) return <Wrapped text={token.raw} />;
   switch (token.type) {
     case 'space':
     case 'def':
@@ -57,7 +58,7 @@ function block(token: Token, depth: number): ReactNode {
       return 'tokens' in token ? (
         <span>{inlines(token, depth)}</span>
       ) : (
-        <Plain text={unescaped((token as Tokens.Text).text)} />
+        <Wrapped text={unescaped((token as Tokens.Text).text)} />
       );
     case 'paragraph':
       return <p>{inlines(token, depth)}</p>;
@@ -65,7 +66,7 @@ function block(token: Token, depth: number): ReactNode {
       // HTML and what a later version adds: as written.
       return (
         <p className="whitespace-pre-wrap">
-          <Plain text={token.raw.trimEnd()} />
+          <Wrapped text={token.raw.trimEnd()} />
         </p>
       );
   }
@@ -159,16 +160,16 @@ const inlines = (token: object, depth: number): ReactNode =>
   ));
 
 function inline(token: Token, depth: number): ReactNode {
-  if (depth > DEEPEST) return <Plain text={token.raw} />;
+  if (depth > DEEPEST) return <Wrapped text={token.raw} />;
   switch (token.type) {
     case 'text':
       return 'tokens' in token && token.tokens ? (
         inlines(token, depth)
       ) : (
-        <Plain text={unescaped((token as Tokens.Text).text)} />
+        <Wrapped text={unescaped((token as Tokens.Text).text)} />
       );
     case 'escape':
-      return <Plain text={(token as Tokens.Escape).text} />;
+      return <Wrapped text={(token as Tokens.Escape).text} />;
     case 'strong':
       return <strong className="font-bold">{inlines(token, depth)}</strong>;
     case 'em':
@@ -180,7 +181,7 @@ function inline(token: Token, depth: number): ReactNode {
     case 'codespan':
       return (
         <code className="rounded bg-sunk px-1 font-mono text-mono">
-          <Plain text={(token as Tokens.Codespan).text} />
+          <Wrapped text={(token as Tokens.Codespan).text} />
         </code>
       );
     case 'link':
@@ -188,11 +189,11 @@ function inline(token: Token, depth: number): ReactNode {
     case 'image':
       return (
         <Outside href={(token as Tokens.Image).href}>
-          <Plain text={`image: ${(token as Tokens.Image).text || (token as Tokens.Image).href}`} />
+          <Wrapped text={`image: ${(token as Tokens.Image).text || (token as Tokens.Image).href}`} />
         </Outside>
       );
     default:
-      return <Plain text={token.raw} />;
+      return <Wrapped text={token.raw} />;
   }
 }
 
@@ -204,7 +205,7 @@ function Outside({ href, children }: { href: string; children: ReactNode }) {
       <span>
         {children}{' '}
         <span className="text-ink-3">
-          (<Plain text={href} />)
+          (<Wrapped text={href} />)
         </span>
       </span>
     );

@@ -1,8 +1,9 @@
 /** What a command wrote, with its colours. */
 import { useMemo } from 'react';
-import { AnsiView, Plain, plainOutput } from '../../code/index.ts';
+import { AnsiView, plainOutput } from '../../code/index.ts';
 import { lastLines } from './cut.ts';
 import { LongText } from './long-text.tsx';
+import { Wrapped } from './wrapped.tsx';
 
 const FOLDED_LINES = 3;
 const FOLDED_LENGTH = 600;
@@ -21,7 +22,7 @@ export function LastLines({ text }: { text: string }) {
   if (shown.trim() === '') return null;
   return (
     <pre className="overflow-hidden font-mono text-mono break-words whitespace-pre-wrap text-ink-3">
-      <Plain text={shown} />
+      <Wrapped text={shown} />
     </pre>
   );
 }

@@ -56,7 +56,11 @@ export function ThreadMenu({
       setOver(what);
     }
   };
-  const unarchive = () => (offline ? notify(offline, 'fail') : update.send({ archived: false }));
+  const unarchive = () => {
+    const refused = mayChange ? offline : 'Your role may not do this.';
+    if (refused) notify(refused, 'fail');
+    else update.send({ archived: false });
+  };
   return (
     <>
       <Menu
