@@ -1,7 +1,8 @@
-/** Every page, without violations of WCAG in both themes, and no wider than a phone; of two pages each state. */
-import { afterAll, beforeAll, describe, expect } from 'vitest';
+/** Every page, without violations of WCAG in both themes, and no wider than a phone; of one page each state. */
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { openVisit } from './browser.ts';
 import type { Visit } from './browser.ts';
+import { KINDS } from './conflicts.ts';
 import { atRest, axe, goTo, open, tooWide } from './page.ts';
 import { browserTest, useBrowser } from './rig.ts';
 import { PAGES } from './scenes.ts';
@@ -10,7 +11,7 @@ import type { Stage } from './states.ts';
 
 const WIDTHS = [360, 320];
 /** Of the others in `long/`. */
-const WITH_STATES = ['inbox', 'thread'];
+const WITH_STATES = ['inbox'];
 
 const rig = useBrowser();
 let stage: Stage;
@@ -18,6 +19,31 @@ beforeAll(async () => {
   stage = await setStage(rig);
 }, 90_000);
 afterAll(() => stage?.close());
+
+describe('the ground', () => {
+  test('has an apply with all seven kinds of conflict', () => {
+    const kinds = new Set(stage.ground.conflict.preview.conflicts.map(({ kind }) => kind));
+    expect([...kinds].toSorted()).toEqual([...KINDS].toSorted());
+  });
+
+  test('has threads, builds and a preview in the states that pages show', () => {
+    const { threads, builds, preview } = stage.ground;
+    expect(Object.fromEntries(Object.entries(threads).map(([name, { status }]) => [name, status]))).toEqual({
+      completed: 'ready',
+      running: 'running',
+      waiting: 'waiting',
+      failed: 'failed',
+      queued: 'queued',
+      archived: 'archived',
+    });
+    expect([builds.ready.status, builds.failed.status, builds.building.status]).toEqual([
+      'ready',
+      'failed',
+      'building',
+    ]);
+    expect(preview.status).toBe('ready');
+  });
+});
 
 describe('clean to axe in both themes, and fits a phone', () => {
   let visit: Visit;

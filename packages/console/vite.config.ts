@@ -19,7 +19,7 @@ const toGzip = promisify(gzip);
 export default defineConfig({
   root: import.meta.dirname,
   base: '/console/',
-  plugins: [react(), tailwindcss(), compressed()],
+  plugins: [english(), react(), tailwindcss(), compressed()],
   html: { cspNonce: NONCE },
   worker: { format: 'es' },
   build: {
@@ -44,6 +44,18 @@ export default defineConfig({
     },
   },
 });
+
+/** React Aria brings its words in 34 languages; the console is in English, to which it falls back. */
+function english(): Plugin {
+  return {
+    name: 'headrace-english',
+    enforce: 'pre',
+    load: {
+      filter: { id: /\/intl\/[\w-]+\/(?!en-US)[a-z]{2}-[A-Z]{2}\.m?js$/ },
+      handler: () => 'export default undefined;',
+    },
+  };
+}
 
 /** Writes `.br` and `.gz` beside the assets, from what was written: until then other plugins change it. */
 function compressed(): Plugin {
