@@ -53,6 +53,14 @@ const SECTIONS: readonly Section[] = [
     declared: { '': 'Field ClientErrorCode DetailsByCode' },
   },
   {
+    title: '`@headrace/client/files`',
+    text: `What \`push\` does with a folder, for pages, where a folder is dropped: the patterns of \`.gitignore\` and
+\`.headraceignore\` (\`IgnoreRules\`), the rules for the files of a source with the service's messages (\`BundleFaults\`,
+\`RULES\`, \`MAX_FILES\`, \`MAX_BYTES\`, \`MAX_FILE_BYTES\`), and the parts of a tar (\`headersOf\`, \`padding\`, \`END\`) for
+\`sources.import\`.`,
+    declared: {},
+  },
+  {
     title: '`@headrace/client/node`',
     text: 'Pushes folders as versions of an app, and pulls versions into folders.',
     declared: {

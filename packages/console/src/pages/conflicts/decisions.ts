@@ -7,11 +7,11 @@
  */
 import type { ApplyPreview, ConflictFile } from '@headrace/client';
 import { foldersOf, groupsOf } from './groups.ts';
+import type { Conflict, Resolution, Side } from './conflict.ts';
+export type { Conflict, Resolution, Side } from './conflict.ts';
 import type { Merged } from './regions.ts';
 import { sha256 } from './sha256.ts';
 
-export type Conflict = ApplyPreview['conflicts'][number];
-export type Side = 'head' | 'draft';
 /** `text`: one's own. `rename`: both names of a collision stay, the draft's under another name. */
 export type Choice = Side | 'text' | 'rename';
 
@@ -175,10 +175,6 @@ export interface Change {
   content?: string;
   executable?: boolean;
   renameFrom?: string;
-}
-export interface Resolution {
-  path: string;
-  take: Side;
 }
 export interface Plan {
   /** Without a decision: nothing is sent. */

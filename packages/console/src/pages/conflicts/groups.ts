@@ -1,5 +1,5 @@
 /** Conflicts that belong together: below a folder, two names that collide, the paths of one move. */
-import type { Conflict, Resolution, Side } from './decisions.ts';
+import type { Conflict, Resolution, Side } from './conflict.ts';
 
 /** As the service compares names: by case and Unicode form alike. */
 const folded = (path: string): string => path.normalize('NFC').toUpperCase().toLowerCase().normalize('NFC');

@@ -5,7 +5,7 @@ import { plural } from '../../ui/values.tsx';
 import { faultAt } from './draft.ts';
 import type { Rule } from './draft.ts';
 import { Note } from './limits.tsx';
-import type { PartProps } from './settings-form.tsx';
+import type { PartProps } from './part.ts';
 
 const DECISIONS = [
   { id: 'ask', text: 'Ask' },

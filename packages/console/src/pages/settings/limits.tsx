@@ -5,7 +5,7 @@ import type { Choice } from '../../ui/fields.tsx';
 import { dollars } from '../../ui/values.tsx';
 import { faultAt } from './draft.ts';
 import { inherited } from './inherited.ts';
-import type { PartProps } from './settings-form.tsx';
+import type { PartProps } from './part.ts';
 
 /** The choice of none, which is the organization's. */
 export const INHERIT: Choice = { id: '', text: 'As the organization' };

@@ -3,7 +3,7 @@ import { Field, Switch } from '../../ui/fields.tsx';
 import { AllowConsole } from './allow-console.tsx';
 import { ancestorsOf, faultAt } from './draft.ts';
 import { Note } from './limits.tsx';
-import type { PartProps } from './settings-form.tsx';
+import type { PartProps } from './part.ts';
 
 /** Which pages may show previews in a frame. */
 export function Previews({

@@ -3,7 +3,7 @@ import { Field, Select } from '../../ui/fields.tsx';
 import { faultAt } from './draft.ts';
 
 import { INHERIT, Note } from './limits.tsx';
-import type { PartProps } from './settings-form.tsx';
+import type { PartProps } from './part.ts';
 
 const FLAG = [INHERIT, { id: 'yes', text: 'Yes' }, { id: 'no', text: 'No' }];
 const METHODS = [

@@ -5,7 +5,7 @@ import { Field, Select } from '../../ui/fields.tsx';
 import { faultAt, hostsOf } from './draft.ts';
 import { inherited } from './inherited.ts';
 import { INHERIT, Note, withChosen } from './limits.tsx';
-import type { PartProps } from './settings-form.tsx';
+import type { PartProps } from './part.ts';
 
 const MODES = [
   INHERIT,

@@ -17,20 +17,10 @@ import { Approvals } from './approvals.tsx';
 import { changesOf, draftOf, wrongIn } from './draft.ts';
 import type { Draft } from './draft.ts';
 import { Limits, Model } from './limits.tsx';
+import type { PartProps } from './part.ts';
 import { Previews } from './previews.tsx';
 import { PullRequests } from './pull-requests.tsx';
 import { Sandbox } from './sandbox.tsx';
-
-/** What each part of the form is given. */
-export interface PartProps {
-  draft: Draft;
-  set: (typed: Partial<Draft>) => void;
-  wrong: ReturnType<typeof wrongIn>;
-  /** Of the last refusal. */
-  fields: readonly { path: string; message: string }[];
-  /** Null where the user may not read it. */
-  organization: Settings | null;
-}
 
 const NOTHING: Partial<Draft> = {};
 

@@ -1,9 +1,10 @@
 /** Dialogs that change a thread's title and spend limit. */
-import type { UpdateThreadInput } from '@headrace/client';
+import type { Thread, UpdateThreadInput } from '@headrace/client';
 import { useState } from 'react';
 import type { ReactNode } from 'react';
 import { fieldFault } from '../../api/faults.ts';
 import { useOffReason } from '../../api/write.ts';
+import type { Write } from '../../api/write.ts';
 import { quoted } from '../../ui/as-code.tsx';
 import { Button } from '../../ui/button.tsx';
 import { Field } from '../../ui/fields.tsx';
@@ -11,10 +12,9 @@ import { Dialog } from '../../ui/dialog.tsx';
 import { useThread } from './context.ts';
 import { Sample } from './sample.tsx';
 import { limitOf, limitText } from './spend.ts';
-import type { Update } from './thread-menu.tsx';
 
 interface FormProps {
-  update: Update;
+  update: Write<UpdateThreadInput, Thread>;
   onClose: () => void;
 }
 

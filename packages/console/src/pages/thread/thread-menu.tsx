@@ -1,14 +1,14 @@
 /** Rename, spend limit, archive, delete. */
-import type { UpdateThreadInput } from '@headrace/client';
+import type { Thread, UpdateThreadInput } from '@headrace/client';
 import { useQueryClient } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { Ellipsis } from 'lucide-react';
 import { lazy, Suspense, useState } from 'react';
 import { client } from '../../api/client.ts';
-import type { Fault } from '../../api/faults.ts';
 import { threadQuery } from '../../api/queries.ts';
 import { useMay } from '../../api/session.ts';
 import { useOffReason, useWrite } from '../../api/write.ts';
+import type { Write } from '../../api/write.ts';
 import { AsCode } from '../../ui/as-code.tsx';
 import { notify } from '../../ui/notices.tsx';
 import { Confirm } from '../../ui/dialog.tsx';
@@ -120,14 +120,7 @@ export function ThreadMenu({
   );
 }
 
-export interface Update {
-  send: (body: UpdateThreadInput) => void;
-  isSending: boolean;
-  fault: Fault | null;
-  reset: () => void;
-}
-
-function useUpdate(onDone: () => void): Update {
+function useUpdate(onDone: () => void): Write<UpdateThreadInput, Thread> {
   const { appId, threadId, thread } = useThread();
   const queries = useQueryClient();
   return useWrite({

@@ -1,0 +1,13 @@
+import type { Settings } from '@headrace/client';
+import type { Draft, wrongIn } from './draft.ts';
+
+/** What each part of the form is given. */
+export interface PartProps {
+  draft: Draft;
+  set: (typed: Partial<Draft>) => void;
+  wrong: ReturnType<typeof wrongIn>;
+  /** Of the last refusal. */
+  fields: readonly { path: string; message: string }[];
+  /** Null where the user may not read it. */
+  organization: Settings | null;
+}
