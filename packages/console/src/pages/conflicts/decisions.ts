@@ -5,7 +5,7 @@
  *   open     head, draft, text, rename     decided
  *   decided  the sides change              open, moved: somebody has to look again
  */
-import type { ApplyPreview, ConflictFile } from '@headrace/client';
+import type { ConflictFile } from '@headrace/client';
 import { foldersOf, groupsOf } from './groups.ts';
 import type { Conflict, Resolution, Side } from './conflict.ts';
 export type { Conflict, Resolution, Side } from './conflict.ts';
