@@ -25,7 +25,7 @@ interface Section {
   title: string;
   text?: string;
   /** Names by the folder of `src` that declares them. */
-  declared: Readonly<Record<string, string>>;
+  declared?: Readonly<Record<string, string>>;
 }
 
 /** The declarations in the sections below the tables. */
@@ -58,7 +58,6 @@ const SECTIONS: readonly Section[] = [
 \`.headraceignore\` (\`IgnoreRules\`), the rules for the files of a source with the service's messages (\`BundleFaults\`,
 \`RULES\`, \`MAX_FILES\`, \`MAX_BYTES\`, \`MAX_FILE_BYTES\`), and the parts of a tar (\`headersOf\`, \`padding\`, \`END\`) for
 \`sources.import\`.`,
-    declared: {},
   },
   {
     title: '`@headrace/client/node`',
@@ -120,11 +119,15 @@ export function referenceOf(methods: readonly Method[]): string {
       ...(own ? [own.text, code(interfaceMembers(own.folder, own.name))] : []),
     ];
   });
-  const sections = SECTIONS.flatMap(({ title, text, declared }) => {
+  const sections = SECTIONS.flatMap(({ title, text, declared = {} }) => {
     const parts = Object.entries(declared).flatMap(([folder, names]) =>
       names.split(' ').map((name) => declarationOf(folder, name)),
     );
-    return [`## ${title}`, ...(text === undefined ? [] : [text]), code(parts.join('\n\n'))];
+    return [
+      `## ${title}`,
+      ...(text === undefined ? [] : [text]),
+      ...(parts.length ? [code(parts.join('\n\n'))] : []),
+    ];
   });
   return `${[INTRODUCTION.trimEnd(), '## Resources', ...tables, ...sections].join('\n\n')}\n`;
 }
