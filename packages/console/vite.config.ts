@@ -29,12 +29,23 @@ export default defineConfig({
     // Inlined, it would be a `data:` address, which the policy refuses.
     assetsInlineLimit: 0,
     modulePreload: { polyfill: false },
-    // One file: by itself, the bundler cuts the shell into twenty, a request each.
-    rolldownOptions: { output: { codeSplitting: { groups: [{ name: 'shell', tags: ['$initial'] }] } } },
+    rolldownOptions: {
+      output: {
+        codeSplitting: {
+          // By itself, each set of pages that share a module would be a file of its own, far too many requests.
+          groups: [
+            { name: 'shell', tags: ['$initial'], priority: 4 },
+            { name: 'parts', test: /src\/(api|ui\/(?!fields|choices))|code\/plain/, priority: 3 },
+            { name: 'fields', test: /src\/ui\/|react-aria/, priority: 2 },
+            { name: 'code', test: /src\/code\/(?!highlight\.worker)|virtual-core/, priority: 1 },
+          ],
+        },
+      },
+    },
   },
 });
 
-/** React Aria brings its words in 34 languages; the console is in English. It falls back to that where one is not there. */
+/** React Aria brings its words in 34 languages; the console is in English, to which it falls back. */
 function english(): Plugin {
   return {
     name: 'headrace-english',

@@ -2,8 +2,13 @@
 import { useInfiniteQuery } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { useDeferredValue, useState } from 'react';
-import { Autocomplete, Input, Menu, MenuItem, MenuSection, Header, SearchField } from 'react-aria-components';
+import { Autocomplete } from 'react-aria-components/Autocomplete';
+import { Header } from 'react-aria-components/Header';
+import { Input } from 'react-aria-components/Input';
+import { Menu, MenuItem, MenuSection } from 'react-aria-components/Menu';
+import { SearchField } from 'react-aria-components/SearchField';
 import { allThreadsQuery, appsQuery, itemsOf } from '../api/queries.ts';
+import { Dialog } from '../ui/dialog.tsx';
 import { Status } from '../ui/status.tsx';
 import { Failure } from '../ui/states.tsx';
 import { addressOfId } from './address-of-id.ts';
@@ -19,7 +24,15 @@ interface Go {
   go: () => unknown;
 }
 
-export function Finder({ onGone }: { onGone: () => void }) {
+export function Finder({ onClose }: { onClose: () => void }) {
+  return (
+    <Dialog title="Find and go" isOpen onClose={onClose}>
+      <Found onGone={onClose} />
+    </Dialog>
+  );
+}
+
+function Found({ onGone }: { onGone: () => void }) {
   const [typed, setTyped] = useState('');
   const [fault, setFault] = useState<unknown>(null);
   const query = useDeferredValue(typed.trim());

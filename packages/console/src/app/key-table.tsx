@@ -1,9 +1,10 @@
 import { useState } from 'react';
+import { Dialog } from '../ui/dialog.tsx';
 import { Switch } from '../ui/fields.tsx';
 import { areLettersOn, keyLabel, setLetters, useBindings } from '../ui/keys.ts';
 
 /** The shortcuts that work on this page. */
-export function KeyTable() {
+export function KeyTable({ onClose }: { onClose: () => void }) {
   const bindings = useBindings();
   const shown = [...new Map(bindings.map((binding) => [binding.keys, binding])).values()];
   const [areOn, setOn] = useState(areLettersOn);
@@ -12,7 +13,7 @@ export function KeyTable() {
     setOn(on);
   };
   return (
-    <>
+    <Dialog title="Keys" isOpen onClose={onClose}>
       <table className="table">
         <tbody>
           {shown.map(({ keys, does }) => (
@@ -26,6 +27,6 @@ export function KeyTable() {
       <Switch isSelected={areOn} onChange={change}>
         Single keys without ⌘ or Ctrl
       </Switch>
-    </>
+    </Dialog>
   );
 }

@@ -1,6 +1,5 @@
 /** Find and go: pages, apps, threads, anything by its id. */
 import { lazy, Suspense, useEffect } from 'react';
-import { Dialog } from '../ui/overlays.tsx';
 
 const load = () => import('./finder.tsx');
 const Finder = lazy(async () => ({ default: (await load()).Finder }));
@@ -8,16 +7,10 @@ const Finder = lazy(async () => ({ default: (await load()).Finder }));
 const PRELOAD_MS = 1_500;
 
 export function Palette({ isOpen, onClose }: { isOpen: boolean; onClose: () => void }) {
-  // What is typed into a dialog that is still empty would be lost.
+  // What is typed before the palette is there would be lost.
   useEffect(() => {
     const timer = setTimeout(() => void load().catch(() => {}), PRELOAD_MS);
     return () => clearTimeout(timer);
   }, []);
-  return (
-    <Dialog title="Find and go" isOpen={isOpen} onClose={onClose}>
-      <Suspense>
-        <Finder onGone={onClose} />
-      </Suspense>
-    </Dialog>
-  );
+  return <Suspense>{isOpen && <Finder onClose={onClose} />}</Suspense>;
 }

@@ -2,7 +2,6 @@
 import { Link, Outlet, useRouter, useRouterState } from '@tanstack/react-router';
 import type { ErrorComponentProps } from '@tanstack/react-router';
 import { useEffect } from 'react';
-import { RouterProvider } from 'react-aria-components';
 import { Button } from '../ui/button.tsx';
 import { listenToKeys } from '../ui/keys.ts';
 import { Notices } from '../ui/notices.tsx';
@@ -11,13 +10,12 @@ import { Empty, Failure } from '../ui/states.tsx';
 import { BadSearch } from './search.ts';
 
 export function Root() {
-  const router = useRouter();
   useEffect(listenToKeys, []);
   return (
-    <RouterProvider navigate={(path) => void router.navigate({ href: path })}>
+    <>
       <Outlet />
       <Notices />
-    </RouterProvider>
+    </>
   );
 }
 

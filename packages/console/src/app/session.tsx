@@ -5,10 +5,9 @@ import { startLive } from '../live/index.ts';
 import type { Live } from '../live/index.ts';
 import { client, watchLimits, watchSession } from '../api/client.ts';
 import { sessionQuery, useSession } from '../api/session.ts';
-import { Dialog } from '../ui/overlays.tsx';
 
-const SignInForm = lazy(async () => ({
-  default: (await import('../pages/account/sign-in-form.tsx')).SignInForm,
+const SignInDialog = lazy(async () => ({
+  default: (await import('../pages/account/sign-in-dialog.tsx')).SignInDialog,
 }));
 
 let signedOut = false;
@@ -77,12 +76,5 @@ export function SessionGate() {
     setSignedOut(false);
     void queries.refetchQueries({ type: 'active', predicate: (query) => query.state.status === 'error' });
   };
-  return (
-    <Dialog title="Sign in to go on" isHeld isOpen={isShown} onClose={() => {}}>
-      <p className="text-ink-2">Your session has ended. What you typed is still here.</p>
-      <Suspense>
-        <SignInForm email={user.email} onDone={() => void goOn()} />
-      </Suspense>
-    </Dialog>
-  );
+  return <Suspense>{isShown && <SignInDialog email={user.email} onDone={() => void goOn()} />}</Suspense>;
 }

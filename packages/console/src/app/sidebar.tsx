@@ -3,14 +3,17 @@ import { useInfiniteQuery, useQueryClient } from '@tanstack/react-query';
 import { Link, useNavigate } from '@tanstack/react-router';
 import type { LinkProps } from '@tanstack/react-router';
 import { Inbox, Layers, X } from 'lucide-react';
+import { lazy, Suspense } from 'react';
 import type { ReactNode } from 'react';
 import { client } from '../api/client.ts';
 import { allThreadsQuery, itemsOf } from '../api/queries.ts';
 import { sessionQuery, useSession } from '../api/session.ts';
 import { IconButton } from '../ui/button.tsx';
-import { Menu } from '../ui/overlays.tsx';
 import { Status } from '../ui/status.tsx';
 import { setTheme, themeOf } from './theme.ts';
+
+/** The menu brings the collections of its library with it, which the first page does not need. */
+const Menu = lazy(async () => ({ default: (await import('../ui/menu.tsx')).Menu }));
 
 const RECENT = 12;
 
@@ -143,26 +146,28 @@ function Owner() {
           {user.email}
         </p>
       </div>
-      <Menu
-        label="You and the organization"
-        icon="⋯"
-        kind="quiet"
-        items={[
-          ...organizations
-            .filter(({ id }) => id !== activeOrganizationId)
-            .map(({ id, name }) => ({ id, text: `Switch to ${name}`, onAction: () => void switchTo(id) })),
-          { id: 'account', text: 'Your account', onAction: () => void navigate({ to: '/account' }) },
-          {
-            id: 'docs',
-            text: 'API reference',
-            onAction: () => void window.open('/docs', '_blank', 'noopener'),
-          },
-          ...(['system', 'light', 'dark'] as const)
-            .filter((theme) => theme !== themeOf())
-            .map((theme) => ({ id: theme, text: `Theme: ${theme}`, onAction: () => setTheme(theme) })),
-          { id: 'out', text: 'Sign out', onAction: () => void signOut() },
-        ]}
-      />
+      <Suspense>
+        <Menu
+          label="You and the organization"
+          icon="⋯"
+          kind="quiet"
+          items={[
+            ...organizations
+              .filter(({ id }) => id !== activeOrganizationId)
+              .map(({ id, name }) => ({ id, text: `Switch to ${name}`, onAction: () => void switchTo(id) })),
+            { id: 'account', text: 'Your account', onAction: () => void navigate({ to: '/account' }) },
+            {
+              id: 'docs',
+              text: 'API reference',
+              onAction: () => void window.open('/docs', '_blank', 'noopener'),
+            },
+            ...(['system', 'light', 'dark'] as const)
+              .filter((theme) => theme !== themeOf())
+              .map((theme) => ({ id: theme, text: `Theme: ${theme}`, onAction: () => setTheme(theme) })),
+            { id: 'out', text: 'Sign out', onAction: () => void signOut() },
+          ]}
+        />
+      </Suspense>
     </div>
   );
 }

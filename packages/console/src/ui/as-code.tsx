@@ -2,7 +2,7 @@
 import { Code } from 'lucide-react';
 import { useState } from 'react';
 import { IconButton } from './button.tsx';
-import { Dialog } from './overlays.tsx';
+import { Dialog } from './dialog.tsx';
 import { CopyButton } from './values.tsx';
 
 export interface AsCodeProps {

@@ -2,14 +2,12 @@
 import { Link } from '@tanstack/react-router';
 import type { LinkProps } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
-import {
-  Button as AriaButton,
-  OverlayArrow,
-  ToggleButton as AriaToggleButton,
-  Tooltip,
-  TooltipTrigger,
-} from 'react-aria-components';
-import type { ButtonProps as AriaButtonProps, ToggleButtonProps } from 'react-aria-components';
+import { Button as AriaButton } from 'react-aria-components/Button';
+import { OverlayArrow } from 'react-aria-components/Popover';
+import { ToggleButton as AriaToggleButton } from 'react-aria-components/ToggleButton';
+import { Tooltip, TooltipTrigger } from 'react-aria-components/Tooltip';
+import type { ButtonProps as AriaButtonProps } from 'react-aria-components/Button';
+import type { ToggleButtonProps } from 'react-aria-components/ToggleButton';
 
 export type ButtonKind = 'plain' | 'primary' | 'danger' | 'quiet';
 

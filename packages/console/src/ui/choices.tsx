@@ -1,4 +1,6 @@
-import { Label, Radio, RadioGroup, Text } from 'react-aria-components';
+import { Label } from 'react-aria-components/Label';
+import { Radio, RadioGroup } from 'react-aria-components/RadioGroup';
+import { Text } from 'react-aria-components/Text';
 import type { ReactNode } from 'react';
 import type { Choice } from './fields.tsx';
 

@@ -1,22 +1,20 @@
 /** Fields with a label, a hint and what is wrong with them. */
 import type { ReactNode } from 'react';
-import {
-  Checkbox as AriaCheckbox,
-  FieldError,
-  Input,
-  Label,
-  ListBox,
-  ListBoxItem,
-  Popover,
-  Select as AriaSelect,
-  SelectValue,
-  Switch as AriaSwitch,
-  Text,
-  TextArea,
-  TextField as AriaTextField,
-  Button,
-} from 'react-aria-components';
-import type { CheckboxProps, SwitchProps, TextFieldProps } from 'react-aria-components';
+import { Button } from 'react-aria-components/Button';
+import { Checkbox as AriaCheckbox } from 'react-aria-components/Checkbox';
+import { FieldError } from 'react-aria-components/FieldError';
+import { Input } from 'react-aria-components/Input';
+import { Label } from 'react-aria-components/Label';
+import { ListBox, ListBoxItem } from 'react-aria-components/ListBox';
+import { Popover } from 'react-aria-components/Popover';
+import { Select as AriaSelect, SelectValue } from 'react-aria-components/Select';
+import { Switch as AriaSwitch } from 'react-aria-components/Switch';
+import { Text } from 'react-aria-components/Text';
+import { TextArea } from 'react-aria-components/TextArea';
+import { TextField as AriaTextField } from 'react-aria-components/TextField';
+import type { CheckboxProps } from 'react-aria-components/Checkbox';
+import type { SwitchProps } from 'react-aria-components/Switch';
+import type { TextFieldProps } from 'react-aria-components/TextField';
 import { ChevronDown } from 'lucide-react';
 
 interface Described {

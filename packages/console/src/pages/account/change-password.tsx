@@ -1,7 +1,7 @@
 import { HeadraceError } from '@headrace/client';
 import { useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
-import { Form } from 'react-aria-components';
+import { Form } from 'react-aria-components/Form';
 import { client } from '../../api/client.ts';
 import { faultOf, fieldFault } from '../../api/faults.ts';
 import { sessionsQuery } from '../../api/queries.ts';

@@ -2,7 +2,7 @@ import { HeadraceError } from '@headrace/client';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { getRouteApi, Link, useRouter } from '@tanstack/react-router';
 import { useState } from 'react';
-import { Form } from 'react-aria-components';
+import { Form } from 'react-aria-components/Form';
 import { client } from '../../api/client.ts';
 import { faultOf, fieldFault } from '../../api/faults.ts';
 import type { Fault } from '../../api/faults.ts';

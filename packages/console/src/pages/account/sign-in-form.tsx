@@ -1,5 +1,5 @@
 import { useState } from 'react';
-import { Form } from 'react-aria-components';
+import { Form } from 'react-aria-components/Form';
 import { HeadraceError } from '@headrace/client';
 import { client } from '../../api/client.ts';
 import { faultOf } from '../../api/faults.ts';

@@ -23,3 +23,6 @@ export function adviceOf({ status, error }: Pick<Apply, 'status' | 'error'>): st
       : 'The repair was stopped. Resolve by hand, or ask again.';
   return ADVICE[code] ?? null;
 }
+
+/** The service's message without the code before it. */
+export const messageOf = (error: string): string => error.replace(/^[a-z_]+: /, '');

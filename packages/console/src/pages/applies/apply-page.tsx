@@ -13,7 +13,7 @@ import { Fact, Facts, Page, Section } from '../../ui/page.tsx';
 import { Shown } from '../../ui/states.tsx';
 import { Status } from '../../ui/status.tsx';
 import { Id, Time, Took, plural } from '../../ui/values.tsx';
-import { adviceOf } from './advice.ts';
+import { adviceOf, messageOf } from './advice.ts';
 import { aheadOf, stageOf } from './queue.ts';
 import { Repairs } from './repairs.tsx';
 import { ThreeWay } from './three-way.tsx';
@@ -144,7 +144,7 @@ function OneApply({ apply }: { apply: Apply }) {
         >
           {apply.error && (
             <p className="long">
-              <Plain text={apply.error} />
+              <Plain text={messageOf(apply.error)} />
             </p>
           )}
           {advice && <p className="text-ink-2">{advice}</p>}

@@ -1,7 +1,7 @@
 import type { CreateAppInput } from '@headrace/client';
 import { useQueryClient } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
-import { Form } from 'react-aria-components';
+import { Form } from 'react-aria-components/Form';
 import { client } from '../../api/client.ts';
 import { fieldFault } from '../../api/faults.ts';
 import { useOffReason, useWrite } from '../../api/write.ts';
@@ -9,7 +9,7 @@ import { AsCode, quoted } from '../../ui/as-code.tsx';
 import { Button } from '../../ui/button.tsx';
 import { Field } from '../../ui/fields.tsx';
 import { useKept } from '../../ui/kept.ts';
-import { Dialog } from '../../ui/overlays.tsx';
+import { Dialog } from '../../ui/dialog.tsx';
 import { FaultLine } from '../../ui/fault-line.tsx';
 
 const NOTHING = { name: '', externalId: '' };

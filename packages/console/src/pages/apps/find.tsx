@@ -1,6 +1,8 @@
 import { Search, X } from 'lucide-react';
 import { useEffect, useState } from 'react';
-import { Button, Input, SearchField } from 'react-aria-components';
+import { Button } from 'react-aria-components/Button';
+import { Input } from 'react-aria-components/Input';
+import { SearchField } from 'react-aria-components/SearchField';
 
 /** A pause in typing. */
 const PAUSE_MS = 250;

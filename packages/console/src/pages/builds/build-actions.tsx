@@ -10,7 +10,7 @@ import { useOffReason, useWrite } from '../../api/write.ts';
 import { AsCode, quoted } from '../../ui/as-code.tsx';
 import { Button } from '../../ui/button.tsx';
 import { notify } from '../../ui/notices.tsx';
-import { Confirm } from '../../ui/overlays.tsx';
+import { Confirm } from '../../ui/dialog.tsx';
 import { BuildDialog } from './build-dialog.tsx';
 
 export const isActive = ({ status }: Build): boolean => status === 'queued' || status === 'building';

@@ -8,7 +8,7 @@ import { itemsOf, runsQuery } from '../../api/queries.ts';
 import { useOffReason, useWrite } from '../../api/write.ts';
 import { AsCode, quoted } from '../../ui/as-code.tsx';
 import { Button } from '../../ui/button.tsx';
-import { Confirm } from '../../ui/overlays.tsx';
+import { Confirm } from '../../ui/dialog.tsx';
 import { dollars, plural } from '../../ui/values.tsx';
 import { MOST, compacted, isDecided, planOf } from './decisions.ts';
 import type { Entries } from './decisions.ts';

@@ -9,7 +9,8 @@ import { ButtonLink } from '../../ui/button.tsx';
 import { Page } from '../../ui/page.tsx';
 import { Empty, Failure, Shown, Skeleton } from '../../ui/states.tsx';
 import { Time } from '../../ui/values.tsx';
-import { adviceOf } from '../applies/advice.ts';
+import { Plain } from '../../code/index.ts';
+import { adviceOf, messageOf } from '../applies/advice.ts';
 import { Clean } from './clean.tsx';
 import { keptName, writeKept } from './kept.ts';
 import { Progress } from './progress.tsx';
@@ -115,8 +116,8 @@ function LastApply({ apply }: { apply: Apply }) {
       <Link to="/apps/$appId/applies/$applyId" params={{ appId, applyId: id }} className="link">
         last apply
       </Link>{' '}
-      ended {status} <Time at={finishedAt} />
-      {error ? `: ${error}` : '.'} {adviceOf(apply)}
+      {status === 'conflicted' ? 'ended with conflicts' : 'failed'}, <Time at={finishedAt} />.{' '}
+      {adviceOf(apply) ?? (error && <Plain text={messageOf(error)} />)}
     </p>
   );
 }

@@ -9,7 +9,7 @@ import { useOffReason, useWrite } from '../../api/write.ts';
 import { AsCode, quoted } from '../../ui/as-code.tsx';
 import { Button } from '../../ui/button.tsx';
 import { Field } from '../../ui/fields.tsx';
-import { Dialog } from '../../ui/overlays.tsx';
+import { Dialog } from '../../ui/dialog.tsx';
 import { Skeleton } from '../../ui/states.tsx';
 import { keep, keptName, readKept, settleKept } from '../builds/kept.ts';
 import { ThreadSelect } from '../builds/threads-of.tsx';

@@ -9,7 +9,7 @@ import { AsCode, quoted } from '../../ui/as-code.tsx';
 import { Button } from '../../ui/button.tsx';
 import { Field, Select } from '../../ui/fields.tsx';
 import { keyLabel } from '../../ui/keys.ts';
-import { Dialog } from '../../ui/overlays.tsx';
+import { Dialog } from '../../ui/dialog.tsx';
 import { titleFor, useDraftOfThread } from './draft.ts';
 import type { NewThreadDraft } from './draft.ts';
 

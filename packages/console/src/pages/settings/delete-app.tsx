@@ -10,7 +10,7 @@ import { Button } from '../../ui/button.tsx';
 import { FaultLine } from '../../ui/fault-line.tsx';
 import { Field } from '../../ui/fields.tsx';
 import { notify } from '../../ui/notices.tsx';
-import { Dialog } from '../../ui/overlays.tsx';
+import { Dialog } from '../../ui/dialog.tsx';
 import { Section } from '../../ui/page.tsx';
 
 /** Asks for the app's name before it deletes. */

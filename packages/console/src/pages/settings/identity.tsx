@@ -1,6 +1,6 @@
 import type { App, UpdateAppInput } from '@headrace/client';
 import { useQueryClient } from '@tanstack/react-query';
-import { Form } from 'react-aria-components';
+import { Form } from 'react-aria-components/Form';
 import { client } from '../../api/client.ts';
 import { fieldFault } from '../../api/faults.ts';
 import { appQuery } from '../../api/queries.ts';

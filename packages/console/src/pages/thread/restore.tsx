@@ -7,7 +7,7 @@ import { useOffReason, useWrite } from '../../api/write.ts';
 import { AsCode } from '../../ui/as-code.tsx';
 import { Button } from '../../ui/button.tsx';
 import { notify } from '../../ui/notices.tsx';
-import { Confirm } from '../../ui/overlays.tsx';
+import { Confirm } from '../../ui/dialog.tsx';
 import { Time } from '../../ui/values.tsx';
 import { callOf, pathOf, useThread } from './context.ts';
 import { useFaultNotice } from './run-actions.tsx';

@@ -7,7 +7,7 @@ import { useOffReason } from '../../api/write.ts';
 import { quoted } from '../../ui/as-code.tsx';
 import { Button } from '../../ui/button.tsx';
 import { Field } from '../../ui/fields.tsx';
-import { Dialog } from '../../ui/overlays.tsx';
+import { Dialog } from '../../ui/dialog.tsx';
 import { useThread } from './context.ts';
 import { Sample } from './sample.tsx';
 import { limitOf, limitText } from './spend.ts';

@@ -1,10 +1,12 @@
 /** What the thread is, what it waits for, and what comes next. */
 import type { Run } from '@headrace/client';
+import { useInfiniteQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
+import { appliesQuery, itemsOf } from '../../api/queries.ts';
 import { Plain } from '../../code/plain.tsx';
 import { ButtonLink } from '../../ui/button.tsx';
 import { Status } from '../../ui/status.tsx';
-import { dollars, Id, Time } from '../../ui/values.tsx';
+import { dollars, Id, plural, Time } from '../../ui/values.tsx';
 import { useThread } from './context.ts';
 import { isActive } from './entries.ts';
 import { StopButton } from './run-actions.tsx';
@@ -81,12 +83,32 @@ export function ThreadHeader({ runs, isWhole, isReadOut, onReadOut }: HeaderProp
           begun <Time at={thread.createdAt} />
         </span>
       </div>
+      <Conflicted />
       {reasons.map((reason) => (
         <p key={reason} className="long text-12 text-wait">
           <Plain text={reason} />
         </p>
       ))}
     </header>
+  );
+}
+
+/** The thread is ready again, but what it was asked for did not happen. */
+function Conflicted() {
+  const { appId, threadId, thread } = useThread();
+  const { data } = useInfiniteQuery(appliesQuery(appId, { threadId }));
+  const last = itemsOf(data)[0];
+  if (last?.status !== 'conflicted' || thread.sealedAt !== null || thread.archivedAt !== null) return null;
+  return (
+    <p className="flex flex-wrap items-center gap-x-3 text-wait">
+      <Status
+        status="conflicted"
+        word={`Its apply ended with ${plural(last.conflicts.length, 'conflict')}.`}
+      />
+      <Link to="/apps/$appId/threads/$threadId/apply" params={{ appId, threadId }} className="link">
+        Resolve
+      </Link>
+    </p>
   );
 }
 

@@ -5,7 +5,7 @@ import { useNavigate } from '@tanstack/react-router';
 import { sourcesQuery } from '../../../api/queries.ts';
 import { keep } from '../../../ui/kept.ts';
 import { notify } from '../../../ui/notices.tsx';
-import { Dialog } from '../../../ui/overlays.tsx';
+import { Dialog } from '../../../ui/dialog.tsx';
 import { ImportPanel } from './import-panel.tsx';
 
 /** Opens the stored source when it is there. */

@@ -1,6 +1,6 @@
 import { MAX_BYTES, MAX_FILE_BYTES, MAX_FILES } from '@headrace/client/files';
 import type { ReactNode } from 'react';
-import { ProgressBar } from 'react-aria-components';
+import { ProgressBar } from 'react-aria-components/ProgressBar';
 import { Plain } from '../../../code/plain.tsx';
 import { useOffReason } from '../../../api/write.ts';
 import { AsCode } from '../../../ui/as-code.tsx';

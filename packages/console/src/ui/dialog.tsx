@@ -1,17 +1,9 @@
-/** Dialogs and menus. */
+/** Dialogs over the page. */
 import type { ReactNode } from 'react';
-import {
-  Dialog as AriaDialog,
-  Heading,
-  Menu as AriaMenu,
-  MenuItem,
-  MenuTrigger,
-  Modal,
-  ModalOverlay,
-  Popover,
-} from 'react-aria-components';
+import { Dialog as AriaDialog } from 'react-aria-components/Dialog';
+import { Heading } from 'react-aria-components/Heading';
+import { Modal, ModalOverlay } from 'react-aria-components/Modal';
 import { Button } from './button.tsx';
-import type { ButtonKind } from './button.tsx';
 
 /** Over the page. `isHeld`: neither Escape nor a click beside it closes it. */
 export function Dialog({
@@ -79,43 +71,5 @@ export function Confirm({
         </Button>
       </div>
     </Dialog>
-  );
-}
-
-export interface Choose {
-  id: string;
-  text: string;
-  onAction: () => void;
-  isDanger?: boolean;
-}
-
-/** A button with a menu below it. */
-export function Menu({
-  label,
-  icon,
-  kind = 'plain',
-  items,
-}: {
-  label: string;
-  /** Shown instead of the label, which stays its name. */
-  icon?: ReactNode;
-  kind?: ButtonKind;
-  items: Choose[];
-}) {
-  return (
-    <MenuTrigger>
-      <Button kind={kind} aria-label={label}>
-        {icon ?? label}
-      </Button>
-      <Popover className="popover min-w-48">
-        <AriaMenu items={items} className="outline-none">
-          {({ id, text, onAction, isDanger }) => (
-            <MenuItem id={id} onAction={onAction} className={`item ${isDanger ? 'text-fail' : ''}`}>
-              {text}
-            </MenuItem>
-          )}
-        </AriaMenu>
-      </Popover>
-    </MenuTrigger>
   );
 }
