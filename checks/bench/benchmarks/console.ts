@@ -235,6 +235,7 @@ async function keys(field: Field): Promise<Part> {
   const rows = [
     row('a key, to the next frame (16 or less: 16)', any),
     row('a key in the composer, feed busy', typed),
+    row('longest task while it is typed in', [task]),
   ];
   return {
     rows,
