@@ -203,6 +203,7 @@ async function routes(field: Field): Promise<Part> {
 async function keys(field: Field): Promise<Part> {
   const rounds = field.setup.quick ? 2 : 10;
   const { thread } = await field.client.threads.create(field.app.id, { title: 'Keys' });
+  await untilThread(field.client, field.app, thread.id, ({ status }) => status === 'ready');
   const context = await contextOf(field, field.base);
   const page = await context.newPage();
   await page.goto('/console/');
@@ -224,14 +225,17 @@ async function keys(field: Field): Promise<Part> {
   await untilUsable(page);
   await page.getByRole('textbox', { name: 'Message' }).focus();
   const busy = busyFeed(field);
+  await longestTask(page);
   const text = 'Make it blue, and the button round. '.repeat(rounds);
   await page.keyboard.type(text, { delay: 30 });
   await busy.stop();
   const typed = await interactions(page, text.length);
+  const task = await longestTask(page);
   await context.close();
   const rows = [
     row('a key, to the next frame (16 or less: 16)', any),
     row('a key in the composer, feed busy', typed),
+    row('longest task while it is typed in', [task]),
   ];
   return {
     rows,
