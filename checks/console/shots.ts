@@ -3,7 +3,7 @@
  *
  *   --out <folder>   where to (a folder in the system's temporary folder)
  *   --only <name>    one scene (may be repeated); a beginning is enough
- *   --docs           only those that the guides and the README show, into docs/guides/images
+ *   --docs           only those that the guides and the README show, into docs/images
  *   --some           light at 1280 pixels and dark at 390 only
  *   --twice          takes each picture twice and says which scenes are not stable
  *   --help
@@ -50,7 +50,7 @@ if (options.help)
 else await main();
 
 async function main(): Promise<void> {
-  const folder = options.docs ? join(import.meta.dirname, '../../docs/guides/images') : resolve(options.out);
+  const folder = options.docs ? join(import.meta.dirname, '../../docs/images') : resolve(options.out);
   mkdirSync(folder, { recursive: true });
   const scenes = SCENES.filter(({ name }) =>
     options.docs ? IN_DOCS.includes(name) : (options.only?.some((only) => name.startsWith(only)) ?? true),
