@@ -1,5 +1,6 @@
 /** What is typed for a new thread, kept by this browser until the thread exists. */
 import { useState } from 'react';
+import { useSession } from '../../api/session.ts';
 
 export interface NewThreadDraft {
   content: string;
@@ -14,9 +15,11 @@ const MOST_TITLE = 80;
 export function useDraftOfThread(appId: string): {
   draft: NewThreadDraft;
   change: (part: Partial<NewThreadDraft>) => void;
-  clear: () => void;
+  /** Drops the draft that was sent; another one that is kept by now stays. */
+  clear: (sent: NewThreadDraft) => void;
 } {
-  const name = `headrace:new-thread:${appId}`;
+  const { user } = useSession();
+  const name = `headrace:new-thread:${user.id}:${appId}`;
   const [draft, setDraft] = useState(() => read(name));
   return {
     draft,
@@ -29,9 +32,14 @@ export function useDraftOfThread(appId: string): {
         // Without storage it lasts as long as the page.
       }
     },
-    clear() {
+    clear(sent) {
       setDraft(EMPTY);
-      localStorage.removeItem(name);
+      try {
+        const kept = read(name);
+        if (kept.content === sent.content && kept.title === sent.title) localStorage.removeItem(name);
+      } catch {
+        // The thread is there: that the draft is too is no reason to stop.
+      }
     },
   };
 }
