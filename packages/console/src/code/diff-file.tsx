@@ -51,7 +51,7 @@ export interface FileProps {
   selected: LineRange | null;
   /** Why the patch could not be read. */
   problem: string | undefined;
-  /** Number of the head's row in the grid, from 1. */
+  /** Number of the head's row in the table, from 1. */
   number: number;
   /** Pixels of the file, from its head on, that are on the screen. */
   top: number;

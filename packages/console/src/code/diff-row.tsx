@@ -29,14 +29,14 @@ export interface LineRange {
 interface Props {
   shown: RowsShown;
   index: number;
-  /** Number of the row in the whole grid, from 1. */
+  /** Number of the row in the whole table, from 1. */
   number: number;
 }
 
 const NAMES: Record<number, string> = { [ADDED]: 'added', [REMOVED]: 'removed' };
 const SIGNS: Record<number, string> = { [ADDED]: '+', [REMOVED]: '−' };
 
-/** A row of a diff. The numbers carry `data-line` for the grid's click handler. */
+/** A row of a diff. The numbers carry `data-line` for the table's click handler. */
 export function DiffRow({ shown, index, number }: Props): ReactNode {
   const { rows } = shown;
   const [left, right] = [rows.left[index]!, rows.right[index]!];

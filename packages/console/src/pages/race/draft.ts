@@ -1,6 +1,5 @@
 /** What is typed for a new thread, kept by this browser until the thread exists. */
 import { useState } from 'react';
-import { useSession } from '../../api/session.ts';
 
 export interface NewThreadDraft {
   content: string;
@@ -12,14 +11,17 @@ export interface NewThreadDraft {
 const EMPTY: NewThreadDraft = { content: '', title: '', modelId: null };
 const MOST_TITLE = 80;
 
-export function useDraftOfThread(appId: string): {
+/** One draft for each user of this browser and app. */
+export function useDraftOfThread(
+  userId: string,
+  appId: string,
+): {
   draft: NewThreadDraft;
   change: (part: Partial<NewThreadDraft>) => void;
   /** Drops the draft that was sent; another one that is kept by now stays. */
   clear: (sent: NewThreadDraft) => void;
 } {
-  const { user } = useSession();
-  const name = `headrace:new-thread:${user.id}:${appId}`;
+  const name = `headrace:new-thread:${userId}:${appId}`;
   const [draft, setDraft] = useState(() => read(name));
   return {
     draft,

@@ -4,6 +4,7 @@ import { useNavigate } from '@tanstack/react-router';
 import type { KeyboardEvent } from 'react';
 import { client } from '../../api/client.ts';
 import { modelsQuery } from '../../api/queries.ts';
+import { useSession } from '../../api/session.ts';
 import { useOffReason, useWrite } from '../../api/write.ts';
 import { AsCode, quoted } from '../../ui/as-code.tsx';
 import { Button } from '../../ui/button.tsx';
@@ -36,7 +37,8 @@ const bodyOf = (draft: NewThreadDraft) => {
 };
 
 function Form({ appId, onClose }: { appId: string; onClose: () => void }) {
-  const { draft, change, clear } = useDraftOfThread(appId);
+  const { user } = useSession();
+  const { draft, change, clear } = useDraftOfThread(user.id, appId);
   const navigate = useNavigate();
   const offBecause = useOffReason();
   const models = useModels();
