@@ -114,9 +114,8 @@ export function CodeView(props: Props): ReactNode {
     <div
       ref={scroller}
       className={`code ${wrap ? 'code-wrap' : ''} ${props.className ?? ''}`}
-      role="grid"
+      role="table"
       aria-label={path}
-      aria-readonly
       aria-rowcount={count}
       tabIndex={0}
       onClick={onClick}
@@ -139,7 +138,7 @@ export function CodeView(props: Props): ReactNode {
                     {line + 1}
                   </span>
                 </span>
-                <span className="code-text" role="gridcell">
+                <span className="code-text" role="cell">
                   <CodeLine
                     text={content}
                     highlights={highlights}

@@ -51,7 +51,7 @@ export interface FileProps {
   selected: LineRange | null;
   /** Why the patch could not be read. */
   problem: string | undefined;
-  /** Number of the head's row in the grid, from 1. */
+  /** Number of the head's row in the table, from 1. */
   number: number;
   /** Pixels of the file, from its head on, that are on the screen. */
   top: number;
@@ -92,7 +92,7 @@ function FileHead({ file, index, folded, viewed, current, number, onFold, onView
   const { word, mark } = fileStatus(file.status);
   return (
     <div className={`diff-head ${current ? 'is-current' : ''}`} role="row" aria-rowindex={number}>
-      <span role="gridcell" className="flex">
+      <span role="cell" className="flex">
         <button
           type="button"
           data-head={index}
@@ -104,7 +104,7 @@ function FileHead({ file, index, folded, viewed, current, number, onFold, onView
           {folded ? <ChevronRight size={16} aria-hidden /> : <ChevronDown size={16} aria-hidden />}
         </button>
       </span>
-      <span role="gridcell" className="flex-none text-12 text-ink-2">
+      <span role="cell" className="flex-none text-12 text-ink-2">
         <span aria-hidden className="inline-block w-4 text-center font-mono">
           {mark}
         </span>
@@ -118,11 +118,11 @@ function FileHead({ file, index, folded, viewed, current, number, onFold, onView
         )}
         <Plain text={file.path} />
       </span>
-      <span role="gridcell" className="flex-none">
+      <span role="cell" className="flex-none">
         {file.additions + file.deletions > 0 && <Counts {...file} />}
       </span>
       {onViewed !== undefined && (
-        <span role="gridcell" className="flex flex-none">
+        <span role="cell" className="flex flex-none">
           <label className="flex h-6 items-center gap-1 text-12 text-ink-2">
             <input
               type="checkbox"
@@ -161,13 +161,13 @@ function FileNote({ file, index, problem, number, onHeight, onRetry }: FileProps
   const texts = {
     rows: '',
     binary: 'Binary file.',
-    truncated: 'Too large to compare here.',
+    truncated: 'Too large, or not UTF-8: it cannot be compared here.',
     unchanged: file.status === 'mode' ? 'Only the file mode changed.' : 'No line changed.',
     missing: problem === undefined ? 'Loading…' : `${problem} `,
   };
   return (
     <div role="row" aria-rowindex={number + 1} style={{ height }}>
-      <div className="diff-note" role="gridcell">
+      <div className="diff-note" role="cell">
         {texts[body]}
         {problem !== undefined && (
           <button type="button" className="text-water underline" onClick={() => onRetry?.(file)}>
@@ -203,7 +203,7 @@ function FileRows(props: FileProps): ReactNode {
   if (rows.length === 0)
     return (
       <div role="row" aria-rowindex={number + 1} style={{ height }}>
-        <div className="diff-note" role="gridcell">
+        <div className="diff-note" role="cell">
           {ignoreSpace && rows.patch.length > 0 ? 'Only white space changed.' : 'No line changed.'}
         </div>
       </div>

@@ -29,14 +29,14 @@ export interface LineRange {
 interface Props {
   shown: RowsShown;
   index: number;
-  /** Number of the row in the whole grid, from 1. */
+  /** Number of the row in the whole table, from 1. */
   number: number;
 }
 
 const NAMES: Record<number, string> = { [ADDED]: 'added', [REMOVED]: 'removed' };
 const SIGNS: Record<number, string> = { [ADDED]: '+', [REMOVED]: '−' };
 
-/** A row of a diff. The numbers carry `data-line` for the grid's click handler. */
+/** A row of a diff. The numbers carry `data-line` for the table's click handler. */
 export function DiffRow({ shown, index, number }: Props): ReactNode {
   const { rows } = shown;
   const [left, right] = [rows.left[index]!, rows.right[index]!];
@@ -72,8 +72,8 @@ function HunkRow({ shown, at, number }: { shown: RowsShown; at: number; number: 
         <span className="code-number" />
         {!shown.split && <span className="code-number" />}
       </span>
-      <span className="code-sign" role="gridcell" />
-      <span className="code-text" role="gridcell">
+      <span className="code-sign" role="cell" />
+      <span className="code-text" role="cell">
         <CodeLine text={rowText(shown.rows.patch, at)} />
       </span>
     </div>
@@ -88,7 +88,7 @@ interface SideProps {
 }
 
 function Half({ shown, at, side, kind }: SideProps & { kind: number }): ReactNode {
-  if (at < 0) return <span className="diff-side diff-none" role="gridcell" />;
+  if (at < 0) return <span className="diff-side diff-none" role="cell" />;
   const selected = isSelected(shown, at, side) ? 'code-selected' : '';
   return (
     <span className={`diff-side ${classOf(kind)} ${selected}`} role="presentation">
@@ -116,10 +116,10 @@ function Text({ shown, at, kind }: { shown: RowsShown; at: number; kind: number 
   const { side, highlights } = shown.sides[patch.kind[at] === REMOVED ? 'old' : 'new'];
   return (
     <>
-      <span className="code-sign" role="gridcell" aria-label={NAMES[kind] ?? 'unchanged'}>
+      <span className="code-sign" role="cell" aria-label={NAMES[kind] ?? 'unchanged'}>
         {SIGNS[kind]}
       </span>
-      <span className="code-text" role="gridcell">
+      <span className="code-text" role="cell">
         {/* The carriage return of a line that did not change says nothing. */}
         <CodeLine
           text={kind in NAMES ? text : text.replace(/\r$/, '')}

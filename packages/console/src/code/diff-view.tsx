@@ -224,9 +224,8 @@ export function DiffView(props: Props): ReactNode {
     <div
       ref={scroller}
       className={`code ${props.className ?? ''}`}
-      role="grid"
+      role="table"
       aria-label="Changed lines"
-      aria-readonly
       aria-rowcount={starts[files.length]}
       tabIndex={0}
       onClick={onClick}

@@ -10,8 +10,8 @@ export interface AsCodeProps {
   /** From `/api`. */
   path: string;
   body?: unknown;
-  /** The client's call: `client.threads.create('prj_…', …)`. */
-  ts: string;
+  /** The client's call: `client.threads.create('prj_…', …)`. A function is called when it is looked at. */
+  ts: string | (() => string);
   /** The command: `headrace run "…"`; null if there is none. */
   cli?: string | null;
 }
@@ -24,10 +24,19 @@ export function AsCode(props: AsCodeProps) {
         <Code size={14} />
       </IconButton>
       <Dialog title="The same by code" wide isOpen={isOpen} onClose={() => setOpen(false)}>
-        <Sample name="curl" text={curlOf(props)} />
-        <Sample name="TypeScript" text={props.ts} />
-        {props.cli && <Sample name="Command line" text={props.cli} />}
+        <Samples {...props} />
       </Dialog>
+    </>
+  );
+}
+
+/** Apart, for a long body is only written out while it is shown. */
+function Samples(props: AsCodeProps) {
+  return (
+    <>
+      <Sample name="curl" text={curlOf(props)} />
+      <Sample name="TypeScript" text={typeof props.ts === 'function' ? props.ts() : props.ts} />
+      {props.cli && <Sample name="Command line" text={props.cli} />}
     </>
   );
 }

@@ -1,7 +1,9 @@
 /** Times, money, sizes and ids, as people read them. */
 import { Check, Copy } from 'lucide-react';
 import { useEffect, useState, useSyncExternalStore } from 'react';
+import type { ReactNode } from 'react';
 import { IconButton } from './button.tsx';
+import { notify } from './notices.tsx';
 
 const RELATIVE = new Intl.RelativeTimeFormat('en', { numeric: 'auto', style: 'short' });
 const ABSOLUTE = new Intl.DateTimeFormat('en', { dateStyle: 'medium', timeStyle: 'long' });
@@ -117,20 +119,34 @@ const Running = ({ from }: { from: string }) => duration(Math.max(0, useSeconds(
 
 const COPIED_MS = 1500;
 
-/** Copies a text; says so for a moment. */
-export function CopyButton({ text, label }: { text: string; label: string }) {
+/** Copies a text, or what it is by then; says so for a moment, or that it cannot. */
+export function CopyButton({
+  text,
+  label,
+  icon = <Copy size={14} />,
+}: {
+  text: string | (() => string);
+  label: string;
+  icon?: ReactNode;
+}) {
   const [isCopied, setCopied] = useState(false);
   useEffect(() => {
     if (!isCopied) return;
     const reset = setTimeout(() => setCopied(false), COPIED_MS);
     return () => clearTimeout(reset);
   }, [isCopied]);
+  const copy = async () => {
+    try {
+      // Over plain HTTP there is no clipboard; elsewhere it may be denied.
+      await navigator.clipboard.writeText(typeof text === 'function' ? text() : text);
+      setCopied(true);
+    } catch {
+      notify('This browser does not let the page copy.', 'fail');
+    }
+  };
   return (
-    <IconButton
-      label={isCopied ? 'Copied' : label}
-      onPress={() => void navigator.clipboard?.writeText(text).then(() => setCopied(true))}
-    >
-      {isCopied ? <Check size={14} /> : <Copy size={14} />}
+    <IconButton label={isCopied ? 'Copied' : label} onPress={() => void copy()}>
+      {isCopied ? <Check size={14} /> : icon}
     </IconButton>
   );
 }

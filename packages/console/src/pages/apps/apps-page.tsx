@@ -8,10 +8,10 @@ import { Plain } from '../../code/plain.tsx';
 import { Button } from '../../ui/button.tsx';
 import { Page } from '../../ui/page.tsx';
 import { Empty, Shown } from '../../ui/states.tsx';
+import { Find } from '../../ui/find.tsx';
 import { Status } from '../../ui/status.tsx';
 import { Time } from '../../ui/values.tsx';
 import { CreateApp } from './create-app.tsx';
-import { Find } from './find.tsx';
 import { workByApp } from './work.ts';
 import type { Work } from './work.ts';
 
@@ -32,6 +32,7 @@ export function AppsPage() {
         <>
           <Find
             label="Find apps by name"
+            placeholder="Name"
             value={query}
             onChange={(next) =>
               void navigate({ search: next ? { query: next } : {}, replace: true, resetScroll: false })

@@ -24,7 +24,14 @@ export function DiffPage() {
   });
   const pick = (which: 'from' | 'to') => (id: string) =>
     void navigate({
-      search: (last) => ({ ...last, from: fromId ?? undefined, [which]: id, file: undefined, L: undefined }),
+      search: (last) => ({
+        ...last,
+        from: fromId ?? undefined,
+        [which]: id,
+        file: undefined,
+        L: undefined,
+        side: undefined,
+      }),
     });
   const failed = [to, from, diff].find((query) => query.error && !query.data);
 

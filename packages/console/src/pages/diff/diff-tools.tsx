@@ -1,8 +1,8 @@
 /** How a difference is shown, and the search in it. */
 import { Columns2, FolderTree, Link2, WrapText } from 'lucide-react';
-import { useState } from 'react';
 import type { DiffLook } from '../../code/index.ts';
-import { IconButton, Toggle } from '../../ui/button.tsx';
+import { Toggle } from '../../ui/button.tsx';
+import { CopyButton } from '../../ui/values.tsx';
 import { FindField } from './find-field.tsx';
 
 /** What changes in the address. */
@@ -62,19 +62,7 @@ export function DiffTools({ look, canSplit, find, onFind, search, isTreeOpen, on
   );
 }
 
-const SHOWN_MS = 1500;
-
 /** Copies the address of what is shown. */
-export function Permalink() {
-  const [isCopied, setCopied] = useState(false);
-  const copy = async () => {
-    await navigator.clipboard?.writeText(location.href);
-    setCopied(true);
-    setTimeout(() => setCopied(false), SHOWN_MS);
-  };
-  return (
-    <IconButton label={isCopied ? 'Copied' : 'Copy a link to this place'} onPress={() => void copy()}>
-      <Link2 size={14} />
-    </IconButton>
-  );
-}
+export const Permalink = () => (
+  <CopyButton text={() => location.href} label="Copy a link to this place" icon={<Link2 size={14} />} />
+);

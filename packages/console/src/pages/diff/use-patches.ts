@@ -4,12 +4,9 @@ import { faultOf } from '../../api/faults.ts';
 import { patchesQuery } from '../../api/queries.ts';
 import { queries } from '../../app/queries.ts';
 import type { DiffFile } from '../../code/index.ts';
+import { NOTHING, merge, without } from './answers.ts';
+import type { Answer } from './answers.ts';
 import { batchOf } from './batch.ts';
-
-interface State {
-  found: ReadonlyMap<string, DiffFile>;
-  problems: ReadonlyMap<string, string>;
-}
 
 interface Patches {
   /** With the patches that are there. */
@@ -30,7 +27,7 @@ export function usePatches(
   { appId, baseId, sourceId }: { appId: string; baseId: string; sourceId: string },
   files: readonly DiffFile[],
 ): Patches {
-  const [state, setState] = useState<State>({ found: new Map(), problems: new Map() });
+  const [state, setState] = useState(NOTHING);
   const isAsking = useRef(false);
   // Files that did not fit into an answer beside others.
   const alone = useRef(new Set<string>());
@@ -41,22 +38,22 @@ export function usePatches(
       if (isAsking.current || batch.length === 0) return;
       isAsking.current = true;
       const paths = batch.map(({ path }) => path);
-      const settle = (answer: DiffFile[], problem: string | null) => {
+      const settle = (answer: Answer) => {
         isAsking.current = false;
-        const found = answer.filter(({ truncated }) => truncated !== true || batch.length === 1);
-        for (const file of answer) if (!found.includes(file)) alone.current.add(file.path);
-        setState((last) => merge(last, { found, problem, paths }));
+        const isCut = ({ truncated }: DiffFile) => truncated === true && batch.length > 1;
+        for (const file of answer.files) if (isCut(file)) alone.current.add(file.path);
+        setState((last) => merge(last, answer, isCut));
       };
       queries
         .fetchQuery({ ...patchesQuery(appId, baseId, sourceId, paths), retry: false })
-        .then((diff) => settle(diff.files, null))
-        .catch((error: unknown) => settle([], faultOf(error).message));
+        .then(({ files }) => settle({ paths, files, problem: null }))
+        .catch((error: unknown) => settle({ paths, files: [], problem: faultOf(error).message }));
     },
     [appId, baseId, sourceId],
   );
   const retry = useCallback(
     (file: DiffFile) => {
-      setState((last) => merge(last, { found: [], problem: null, paths: [file.path] }));
+      setState((last) => without(last, file.path));
       need([file]);
     },
     [need],
@@ -67,19 +64,6 @@ export function usePatches(
     problems: state.problems,
     need,
     retry,
-    hasBegun: state.found.size + state.problems.size > 0,
+    hasBegun: state.hasBegun,
   };
-}
-
-function merge(
-  state: State,
-  { found, problem, paths }: { found: DiffFile[]; problem: string | null; paths: string[] },
-): State {
-  const files = new Map(state.found);
-  for (const file of found) files.set(file.path, file);
-  const problems = new Map(state.problems);
-  for (const path of paths)
-    if (problem === null) problems.delete(path);
-    else problems.set(path, problem);
-  return { found: files, problems };
 }

@@ -11,12 +11,17 @@ export interface NewThreadDraft {
 const EMPTY: NewThreadDraft = { content: '', title: '', modelId: null };
 const MOST_TITLE = 80;
 
-export function useDraftOfThread(appId: string): {
+/** One draft for each user of this browser and app. */
+export function useDraftOfThread(
+  userId: string,
+  appId: string,
+): {
   draft: NewThreadDraft;
   change: (part: Partial<NewThreadDraft>) => void;
-  clear: () => void;
+  /** Drops the draft that was sent; another one that is kept by now stays. */
+  clear: (sent: NewThreadDraft) => void;
 } {
-  const name = `headrace:new-thread:${appId}`;
+  const name = `headrace:new-thread:${userId}:${appId}`;
   const [draft, setDraft] = useState(() => read(name));
   return {
     draft,
@@ -29,9 +34,14 @@ export function useDraftOfThread(appId: string): {
         // Without storage it lasts as long as the page.
       }
     },
-    clear() {
+    clear(sent) {
       setDraft(EMPTY);
-      localStorage.removeItem(name);
+      try {
+        const kept = read(name);
+        if (kept.content === sent.content && kept.title === sent.title) localStorage.removeItem(name);
+      } catch {
+        // The thread is there: that the draft is too is no reason to stop.
+      }
     },
   };
 }

@@ -5,7 +5,7 @@ import type { ReactNode } from 'react';
 import { allBuildsQuery, allPreviewsQuery, appQuery, itemsOf } from '../../api/queries.ts';
 import { CopyButton, count } from '../../ui/values.tsx';
 
-export function HeadFacts({ appId, queued }: { appId: string; queued: number }) {
+export function HeadFacts({ appId, queued }: { appId: string; queued: number | null }) {
   const { data: app } = useQuery(appQuery(appId));
   const builds = useInfiniteQuery(allBuildsQuery({ appId, status: 'queued,building' }));
   const previews = useInfiniteQuery(allPreviewsQuery({ appId, status: 'ready' }));
@@ -30,7 +30,7 @@ export function HeadFacts({ appId, queued }: { appId: string; queued: number }) 
       </One>
       <One name="Queue">
         <Link to="/apps/$appId/applies" params={{ appId }} search={{ status: 'queued' }} className="link">
-          {queued === 0 ? 'empty' : count(queued)}
+          {queued === null ? '–' : queued === 0 ? 'empty' : count(queued)}
         </Link>
       </One>
       <One name="Builds">

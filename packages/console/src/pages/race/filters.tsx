@@ -1,6 +1,6 @@
 /** Which threads are shown, by title and by status, and how. All of it is in the address. */
 import { getRouteApi, Link } from '@tanstack/react-router';
-import { useEffect, useState } from 'react';
+import { Find } from '../../ui/find.tsx';
 import { Status } from '../../ui/status.tsx';
 import { count } from '../../ui/values.tsx';
 import { lookOf } from './words.ts';
@@ -8,13 +8,25 @@ import { lookOf } from './words.ts';
 const route = getRouteApi('/signed-in/apps/$appId/');
 /** What asks for somebody comes first. */
 const ORDER = 'waiting conflicted failed joining running queued blocked ready applied archived'.split(' ');
-const TYPING_MS = 250;
 
 /** By title, and as what. */
 export function ViewTools() {
+  const { query = '' } = route.useSearch();
+  const navigate = route.useNavigate();
   return (
     <div className="flex min-w-0 grow items-center gap-2 sm:ml-auto sm:grow-0">
-      <Find />
+      <Find
+        label="Find threads by title"
+        placeholder="Title"
+        value={query}
+        onChange={(next) =>
+          void navigate({
+            search: (old) => ({ ...old, query: next || undefined }),
+            replace: true,
+            resetScroll: false,
+          })
+        }
+      />
       <How />
     </div>
   );
@@ -54,37 +66,6 @@ export function StatusFilter({ counts, hasMore }: { counts: Map<string, number>;
 }
 
 const place = (status: string) => (ORDER.includes(status) ? ORDER.indexOf(status) : ORDER.length);
-
-/** What is typed goes into the address after a moment. */
-function Find() {
-  const { query = '' } = route.useSearch();
-  const navigate = route.useNavigate();
-  const [typed, setTyped] = useState(query);
-  useEffect(() => setTyped(query), [query]);
-  useEffect(() => {
-    if (typed.trim() === query) return;
-    const timer = setTimeout(() => {
-      void navigate({
-        search: (old) => ({ ...old, query: typed.trim() || undefined }),
-        replace: true,
-        resetScroll: false,
-      });
-    }, TYPING_MS);
-    return () => clearTimeout(timer);
-  }, [typed, query, navigate]);
-  return (
-    <input
-      type="search"
-      data-find
-      className="input min-w-0 sm:w-48"
-      aria-label="Find threads by title"
-      placeholder="Find by title"
-      value={typed}
-      maxLength={200}
-      onChange={({ target }) => setTyped(target.value)}
-    />
-  );
-}
 
 function How() {
   const { show = 'graph' } = route.useSearch();

@@ -4,12 +4,15 @@ import { useNavigate } from '@tanstack/react-router';
 import type { KeyboardEvent } from 'react';
 import { client } from '../../api/client.ts';
 import { modelsQuery } from '../../api/queries.ts';
+import { useSession } from '../../api/session.ts';
 import { useOffReason, useWrite } from '../../api/write.ts';
 import { AsCode, quoted } from '../../ui/as-code.tsx';
 import { Button } from '../../ui/button.tsx';
 import { Field, Select } from '../../ui/fields.tsx';
 import { keyLabel } from '../../ui/keys.ts';
 import { Dialog } from '../../ui/dialog.tsx';
+import { notify } from '../../ui/notices.tsx';
+import { useIsMounted } from '../../ui/use-is-mounted.ts';
 import { titleFor, useDraftOfThread } from './draft.ts';
 import type { NewThreadDraft } from './draft.ts';
 
@@ -34,22 +37,26 @@ const bodyOf = (draft: NewThreadDraft) => {
 };
 
 function Form({ appId, onClose }: { appId: string; onClose: () => void }) {
-  const { draft, change, clear } = useDraftOfThread(appId);
+  const { user } = useSession();
+  const { draft, change, clear } = useDraftOfThread(user.id, appId);
   const navigate = useNavigate();
   const offBecause = useOffReason();
   const models = useModels();
+  const isHere = useIsMounted();
   const { send, isSending, fault } = useWrite({
     intent: `thread ${appId}`,
-    call: (input: ReturnType<typeof bodyOf>, options) => client.threads.create(appId, input, options),
-    onDone: ({ thread }) => {
-      clear();
+    call: (input: NewThreadDraft, options) => client.threads.create(appId, bodyOf(input), options),
+    onDone: ({ thread }, sent) => {
+      clear(sent);
+      // The dialog may have been closed meanwhile, and another one be open.
+      if (!isHere.current) return notify('The thread was started.');
       onClose();
       void navigate({ to: '/apps/$appId/threads/$threadId', params: { appId, threadId: thread.id } });
     },
   });
   const why = offBecause ?? (draft.content.trim() ? null : 'Write what is to be done first.');
   const start = () => {
-    if (!why && !isSending) send(bodyOf(draft));
+    if (!why && !isSending) send(draft);
   };
   const onKeyDown = (event: KeyboardEvent) => {
     if (event.key !== 'Enter' || !(event.metaKey || event.ctrlKey)) return;
@@ -70,6 +77,7 @@ function Form({ appId, onClose }: { appId: string; onClose: () => void }) {
         hint="What the agent is to do. The thread starts from the head."
         lines={8}
         autoFocus
+        isReadOnly={isSending}
         value={draft.content}
         onChange={(content) => change({ content })}
         fault={faultAt(fault, '/message')}
@@ -79,6 +87,7 @@ function Form({ appId, onClose }: { appId: string; onClose: () => void }) {
         placeholder={titleFor({ ...draft, title: '' }) || 'The first line of the message'}
         value={draft.title}
         maxLength={500}
+        isReadOnly={isSending}
         onChange={(title) => change({ title })}
         fault={faultAt(fault, '/title')}
       />
@@ -104,7 +113,9 @@ function Form({ appId, onClose }: { appId: string; onClose: () => void }) {
           ts={`const { thread } = await client.threads.create('${appId}', ${JSON.stringify(bodyOf(draft), null, 2)});`}
           cli={`headrace thread new ${quoted(draft.content)} --app ${appId}${draft.modelId ? ` --model ${draft.modelId}` : ''}`}
         />
-        <Button onPress={onClose}>Cancel</Button>
+        <Button onPress={onClose} isDisabled={isSending}>
+          Cancel
+        </Button>
         <Button kind="primary" type="submit" offBecause={why} isDisabled={isSending}>
           {isSending ? 'Starting…' : 'Start'}
         </Button>

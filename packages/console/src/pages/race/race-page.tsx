@@ -34,7 +34,7 @@ export function RacePage() {
             </Suspense>
           </Page>
         ) : (
-          <RaceOfApp appId={appId} />
+          <RaceOfApp key={appId} appId={appId} />
         )
       }
     </Shown>
@@ -76,7 +76,12 @@ function RaceOfApp({ appId }: { appId: string }) {
         <Ledger {...view} />
       )}
       {race.isReadingOn && <Skeleton lines={1} />}
-      {!race.isLoading && !race.failed && race.strands.length === 0 && (
+      {race.readOn && (
+        <p className="px-4 py-2">
+          <Button onPress={race.readOn}>Read older ones</Button>
+        </p>
+      )}
+      {!race.isLoading && !race.failed && race.strands.length === 0 && !(isFiltered && race.hasMore) && (
         <Nothing isFiltered={isFiltered} hasAny={race.counts.size > 0} onCreate={mayCreate ? create : null} />
       )}
       <NewThread appId={appId} isOpen={isCreating} onClose={() => setCreating(false)} />

@@ -1,6 +1,6 @@
 /** What the race is drawn from, read page by page. */
 import { useInfiniteQuery } from '@tanstack/react-query';
-import { useCallback, useMemo } from 'react';
+import { useCallback, useEffect, useMemo, useState } from 'react';
 import { appliesQuery, headHistoryQuery, itemsOf, threadsQuery } from '../../api/queries.ts';
 import type { Row } from './layout.ts';
 import { isShown, strandsOf } from './strands.ts';
@@ -10,6 +10,9 @@ export interface RaceFilter {
   status?: string | undefined;
   query?: string | undefined;
 }
+
+/** Pages that are read without a scroll: a filter that few threads match would read all there is. */
+const PAGES = 5;
 
 /** Those that the list of threads filters by as the race does: an apply changes what the others are here. */
 const OF_THREADS = ['running', 'waiting', 'blocked', 'archived'] as const;
@@ -22,6 +25,8 @@ export function useRace(appId: string, { status, query }: RaceFilter) {
   const latest = useInfiniteQuery(threadsQuery(appId, filter));
   const threads = useInfiniteQuery(threadsQuery(appId, { ...filter, ...(listed && { status: listed }) }));
   const lists = [heads, applies, threads];
+  const pages = lists.reduce((sum, { data }) => sum + (data?.pages.length ?? 0), 0);
+  const { allowed, allow } = useAllowed(pages, `${status ?? ''} ${query ?? ''}`);
 
   const history = useMemo(() => {
     const records = heads.data?.pages.flatMap((page) => page.items) ?? [];
@@ -48,6 +53,7 @@ export function useRace(appId: string, { status, query }: RaceFilter) {
   /** Reads on where these rows leave something open, or at the end of all rows. */
   const readFor = useCallback(
     (rows: readonly Row[], isEnd: boolean) => {
+      if (pages >= allowed) return;
       const unread = (head: HeadOf) => head.applyId !== null && !read.some(({ id }) => id === head.applyId);
       const needsApply = rows.some(
         (row) => row.kind === 'revision' && row.strand === null && unread(row.head),
@@ -61,8 +67,11 @@ export function useRace(appId: string, { status, query }: RaceFilter) {
       for (const list of next)
         if (list && list.hasNextPage && !list.isFetching && !list.isError) void list.fetchNextPage();
     },
-    [read, applies, threads, heads],
+    [read, applies, threads, heads, pages, allowed],
   );
+  const hasMore = lists.some(({ hasNextPage }) => hasNextPage);
+  const isReadingOn = lists.some(({ isFetchingNextPage }) => isFetchingNextPage);
+  const isStopped = pages >= allowed || lists.some(({ isError }) => isError);
 
   return {
     heads: history,
@@ -70,18 +79,42 @@ export function useRace(appId: string, { status, query }: RaceFilter) {
     /** Which thread joined as a revision, also where the filter leaves the thread out. */
     movers,
     counts,
-    /** Applies in the queue, whatever the filter. */
-    queued: read.filter((apply) => apply.status === 'queued').length,
+    /** Applies in the queue, whatever the filter; null while they are not known. */
+    queued: applies.data ? read.filter((apply) => apply.status === 'queued').length : null,
     hasMoreThreads: latest.hasNextPage,
     hasMoreHeads: heads.hasNextPage,
     isLoading: lists.some(({ data, error }) => !data && !error),
     failed: lists.find(({ data, error }) => !data && error),
-    isReadingOn: lists.some(({ isFetchingNextPage }) => isFetchingNextPage),
+    hasMore,
+    isReadingOn,
     readFor,
+    /** Reads older ones; null while they are read by themselves, or all are there. */
+    readOn:
+      hasMore && isStopped && !isReadingOn
+        ? () => {
+            allow();
+            for (const list of lists) if (list.hasNextPage && !list.isFetching) void list.fetchNextPage();
+          }
+        : null,
   };
 }
 
 export type Race = ReturnType<typeof useRace>;
+
+/** How many pages may be read by themselves: some more after each scroll, and for each filter. */
+function useAllowed(pages: number, filter: string): { allowed: number; allow: () => void } {
+  const [{ of, allowed }, setState] = useState({ of: filter, allowed: pages + PAGES });
+  if (of !== filter) setState({ of: filter, allowed: pages + PAGES });
+  const allow = useCallback(
+    () => setState((last) => (last.allowed === pages + PAGES ? last : { ...last, allowed: pages + PAGES })),
+    [pages],
+  );
+  useEffect(() => {
+    addEventListener('scroll', allow, { passive: true });
+    return () => removeEventListener('scroll', allow);
+  }, [allow]);
+  return { allowed, allow };
+}
 
 /** How many threads there are of each status, archived ones too. */
 function countsOf(strands: readonly Strand[], query: string | undefined): Map<string, number> {

@@ -1,8 +1,9 @@
 /** Edits a source by hand: all changes together are one new source. */
+import { HeadraceError } from '@headrace/client';
 import type { Source } from '@headrace/client';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
-import { useEffect, useState } from 'react';
+import { useMemo, useState } from 'react';
 import { client } from '../../api/client.ts';
 import { fileQuery, sourcesQuery } from '../../api/queries.ts';
 import { useOffReason, useWrite } from '../../api/write.ts';
@@ -12,9 +13,10 @@ import { Button } from '../../ui/button.tsx';
 import { Field } from '../../ui/fields.tsx';
 import { notify } from '../../ui/notices.tsx';
 import { Empty, Shown, Skeleton } from '../../ui/states.tsx';
+import { useIsMounted } from '../../ui/use-is-mounted.ts';
 import { plural } from '../../ui/values.tsx';
-import { readEdits, withLineEnds, writeEdits } from './edits.ts';
-import type { Edits } from './edits.ts';
+import { hasMixedEnds, useEdits, withLineEnds } from './edits.ts';
+import type { EditStore, Edits } from './edits.ts';
 
 interface Props {
   appId: string;
@@ -27,21 +29,14 @@ interface Props {
 }
 
 export function Editor({ appId, source, path, onOpen, isNew }: Props) {
-  const [edits, setEdits] = useState<Edits>(() => readEdits(source.id));
-  useEffect(() => writeEdits(source.id, edits), [source.id, edits]);
-  const setEdit = (path: string, text: string | null | undefined) =>
-    setEdits((last) => {
-      const next = { ...last };
-      if (text === undefined) delete next[path];
-      else next[path] = text;
-      return next;
-    });
+  const { edits, unkept, store } = useEdits(source.id);
   return (
     <>
-      <Changes appId={appId} source={source} edits={edits} onSent={() => setEdits({})} onOpen={onOpen} />
+      <Changes appId={appId} source={source} edits={edits} store={store} onOpen={onOpen} />
       <NewFile
         onMake={(made) => {
-          setEdit(made, '');
+          // A file that is there, or may be, is only opened: nothing in it is lost.
+          if (isNew(made) && edits[made] === undefined) store.set(made, '');
           onOpen(made);
         }}
       />
@@ -52,8 +47,9 @@ export function Editor({ appId, source, path, onOpen, isNew }: Props) {
           sourceId={source.id}
           path={path}
           isNew={isNew(path)}
-          edits={edits}
-          onEdit={setEdit}
+          edit={edits[path]}
+          isUnkept={unkept.has(path)}
+          onEdit={(text) => store.set(path, text)}
         />
       )}
     </>
@@ -64,13 +60,14 @@ function Changes({
   appId,
   source,
   edits,
-  onSent,
+  store,
   onOpen,
-}: Omit<Props, 'path' | 'isNew'> & { edits: Edits; onSent: () => void }) {
+}: Omit<Props, 'path' | 'isNew'> & { edits: Edits; store: EditStore }) {
   const navigate = useNavigate();
   const queries = useQueryClient();
   const offReason = useOffReason();
   const [message, setMessage] = useState('');
+  const isHere = useIsMounted();
   const paths = Object.keys(edits);
   const body = {
     baseSourceId: source.id,
@@ -80,11 +77,18 @@ function Changes({
   const write = useWrite({
     intent: `edit source ${source.id}`,
     call: (input: typeof body, options) => client.sources.import(appId, input, options),
-    onDone: ({ source: made }) => {
-      onSent();
-      notify('A new source is made.');
+    onDone: ({ source: made }, sent) => {
+      store.drop(sent.changes);
+      const hasMore = Object.keys(store.state().edits).length > 0;
+      notify(`The new source was made.${hasMore ? ' What was changed since is still to be sent.' : ''}`);
       void queries.invalidateQueries({ queryKey: sourcesQuery(appId).queryKey });
-      void navigate({ to: '/apps/$appId/diff', params: { appId }, search: { from: source.id, to: made.id } });
+      // Who goes on typing, or is elsewhere, stays there.
+      if (isHere.current && !hasMore)
+        void navigate({
+          to: '/apps/$appId/diff',
+          params: { appId },
+          search: { from: source.id, to: made.id },
+        });
     },
   });
   return (
@@ -111,7 +115,7 @@ function Changes({
           method="POST"
           path={`/api/platform/v1/apps/${appId}/sources`}
           body={body}
-          ts={`client.sources.import(${JSON.stringify(appId)}, ${JSON.stringify(body, null, 2)})`}
+          ts={() => `client.sources.import(${JSON.stringify(appId)}, ${JSON.stringify(body, null, 2)})`}
         />
       </div>
       {paths.length > 0 && (
@@ -164,20 +168,27 @@ interface TextProps {
   sourceId: string;
   path: string;
   isNew: boolean;
-  edits: Edits;
-  onEdit: (path: string, text: string | null | undefined) => void;
+  /** Null for a deleted file. */
+  edit: string | null | undefined;
+  /** Whether a reload loses it. */
+  isUnkept: boolean;
+  onEdit: (text: string | null | undefined) => void;
 }
 
 function Text(props: TextProps) {
-  const { appId, sourceId, path, isNew, edits } = props;
-  const edit = edits[path];
+  const { appId, sourceId, path, isNew, edit, onEdit } = props;
   // A new file has no content to read.
   const file = useQuery({ ...fileQuery(appId, sourceId, path), enabled: !isNew });
-  if (isNew && edit === undefined)
+  const isMissing = isNew || isNotFound(file.error);
+  if (isMissing && edit === undefined)
     return (
-      <Empty title="No such file">The source has no file of this path. Add it, or open another one.</Empty>
+      <Empty title="No such file">
+        The source has no file of this path.
+        <Button onPress={() => onEdit('')}>Make this file</Button>
+      </Empty>
     );
-  if (edit !== undefined && !file.data) return <Area {...props} before={undefined} />;
+  if (isMissing || edit === null) return <Area {...props} before={undefined} />;
+  // Only with its content at hand can a text keep the file's line ends.
   return (
     <Shown query={file} skeleton={<Skeleton lines={10} height={20} />}>
       {(data) =>
@@ -186,7 +197,7 @@ function Text(props: TextProps) {
         ) : (
           <Empty title="Binary file">
             It cannot be edited as text.
-            <Button kind="danger" onPress={() => props.onEdit(path, null)}>
+            <Button kind="danger" onPress={() => onEdit(null)}>
               Delete the file
             </Button>
           </Empty>
@@ -196,9 +207,11 @@ function Text(props: TextProps) {
   );
 }
 
-function Area({ path, edits, onEdit, before }: TextProps & { before: string | undefined }) {
-  const edit = edits[path];
+const isNotFound = (error: unknown) => error instanceof HeadraceError && error.status === 404;
+
+function Area({ path, edit, isUnkept, onEdit, before }: TextProps & { before: string | undefined }) {
   const text = edit === undefined ? (before ?? '') : (edit ?? '');
+  const isMixed = useMemo(() => before !== undefined && hasMixedEnds(before), [before]);
   const isDeleted = edit === null;
   return (
     <>
@@ -206,13 +219,17 @@ function Area({ path, edits, onEdit, before }: TextProps & { before: string | un
         <h2 className="long mr-auto font-mono text-mono">
           <Plain text={path} />
         </h2>
+        {isUnkept && <span className="text-fail">Too large to be kept: a reload loses it.</span>}
+        {isMixed && edit !== undefined && !isDeleted && (
+          <span className="text-ink-2">Its line ends are mixed: all become line feeds.</span>
+        )}
         {edit !== undefined && (
-          <Button kind="quiet" onPress={() => onEdit(path, undefined)}>
+          <Button kind="quiet" onPress={() => onEdit(undefined)}>
             Undo the change
           </Button>
         )}
         {!isDeleted && (
-          <Button kind="quiet" onPress={() => onEdit(path, null)}>
+          <Button kind="quiet" onPress={() => onEdit(null)}>
             Delete the file
           </Button>
         )}
@@ -228,7 +245,7 @@ function Area({ path, edits, onEdit, before }: TextProps & { before: string | un
           onChange={(event) => {
             const value = withLineEnds(event.currentTarget.value, before);
             // Text as it was is no change.
-            onEdit(path, value === before ? undefined : value);
+            onEdit(value === before ? undefined : value);
           }}
         />
       )}

@@ -104,7 +104,7 @@ function Other({ file }: { file: SourceFileContent }) {
   if (file.content === '') return <Empty title="Empty file">It has no content.</Empty>;
   if (type === null)
     return (
-      <Empty title="Binary file">Its {bytes(file.byteSize)} are no text. Download it to look at it.</Empty>
+      <Empty title="Binary file">It is not text ({bytes(file.byteSize)}). Download it to look at it.</Empty>
     );
   return (
     <div className="min-h-0 flex-1 overflow-auto bg-sunk p-4">

@@ -10,5 +10,7 @@ const TYPES: Record<string, string> = {
 };
 
 /** Media type of a picture by its name; null for other files. SVG is text. */
-export const imageType = (path: string): string | null =>
-  TYPES[path.split('.').at(-1)!.toLowerCase()] ?? null;
+export function imageType(path: string): string | null {
+  const ending = path.split('.').at(-1)!.toLowerCase();
+  return Object.hasOwn(TYPES, ending) ? TYPES[ending]! : null;
+}

@@ -93,13 +93,23 @@ function Line({ appId, source }: { appId: string; source: Source }) {
 
 const FIRST = ['README.md', 'readme.md', 'README', 'package.json'];
 
+/** The file to begin with. It stays while more of the list arrives. */
+function useFirst(paths: string[]): string | null {
+  const [first, setFirst] = useState<string | null>(null);
+  if (first !== null || paths.length === 0) return first;
+  const found = FIRST.find((path) => paths.includes(path)) ?? paths[0]!;
+  setFirst(found);
+  return found;
+}
+
 function Files({ appId, source, isEditing }: { appId: string; source: Source; isEditing: boolean }) {
   const { file, L } = route.useSearch();
   const navigate = route.useNavigate();
   const list = useFiles(appId, source.id);
   const [isTreeOpen, setTreeOpen] = useState(file === undefined);
   const paths = useMemo(() => list.files.map(({ path }) => path), [list.files]);
-  const shown = file ?? FIRST.find((path) => paths.includes(path)) ?? paths[0] ?? null;
+  const first = useFirst(paths);
+  const shown = file ?? first;
   const open = (path: string) => {
     setTreeOpen(false);
     void navigate({ search: (last) => ({ ...last, file: path, L: undefined }), resetScroll: false });
@@ -117,7 +127,8 @@ function Files({ appId, source, isEditing }: { appId: string; source: Source; is
       >
         <FileTree label="Files" className="min-h-0 flex-1" paths={paths} current={shown} onOpen={open} />
         {list.more && (
-          <div className="border-t border-line p-2">
+          <div className="flex flex-wrap items-center gap-2 border-t border-line p-2">
+            {list.fault && <span className="long text-fail">{list.fault}</span>}
             <Button onPress={list.more}>Read more files</Button>
           </div>
         )}
