@@ -30,7 +30,7 @@ async function run<T>(mode: IDBTransactionMode, act: (store: IDBObjectStore) => 
   return new Promise((resolve, reject) => {
     const transaction = database.transaction(STORE, mode);
     const request = act(transaction.objectStore(STORE));
-    const fail = () => reject(transaction.error ?? request.error ?? new Error('Not kept.'));
+    const fail = () => reject(transaction.error ?? new Error('Not kept.'));
     // A request that succeeds may still not be kept, as where the disk is full.
     transaction.addEventListener('complete', () => resolve(request.result));
     transaction.addEventListener('abort', fail);
@@ -56,6 +56,7 @@ export async function writeKept(name: string, entries: Entries): Promise<boolean
   try {
     if (said.length === 0) await run('readwrite', (store) => store.delete(name));
     else await run('readwrite', (store) => store.put({ at: Date.now(), entries: said } satisfies Kept, name));
+    // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a BroadcastChannel has none
     toOtherTabs().postMessage(name);
     return true;
   } catch {

@@ -1,6 +1,7 @@
 /** All conflicts of a draft: the list, one of them, and what is sent. */
 import type { ApplyPreview } from '@headrace/client';
 import { getRouteApi } from '@tanstack/react-router';
+import { ChevronDown } from 'lucide-react';
 import { useDeferredValue, useMemo, useState } from 'react';
 import { Plain } from '../../code/index.ts';
 import { Toggle } from '../../ui/button.tsx';
@@ -41,6 +42,9 @@ export function Resolver({
   // What is shown does not change under a decision; only an address with another path does that.
   const [first] = useState(() => nextOpen(conflicts, entries, null) ?? conflicts[0]!.path);
   const selected = search.path ?? (conflicts.some(({ path }) => path === first) ? first : conflicts[0]!.path);
+  // On a phone the list of an open path is folded, until another one is wanted.
+  const [listOpenAt, setListOpenAt] = useState<string | null>(null);
+  const isListOpen = search.path === undefined || listOpenAt === selected;
   const conflict = conflicts.find(({ path }) => path === selected);
   const isFolder = selected.endsWith('/') && conflicts.some(({ path }) => path.startsWith(selected));
   const goTo = (path: string) => void navigate({ search: (before) => ({ ...before, path }), replace: true });
@@ -84,11 +88,31 @@ export function Resolver({
               Only open
             </Toggle>
           </div>
-          {rows.length === 0 ? (
-            <p className="px-4 py-3 text-ink-2">Nothing is open.</p>
-          ) : (
-            <PathList rows={rows} entries={entries} selected={selected} />
+          {search.path !== undefined && (
+            <button
+              type="button"
+              aria-expanded={isListOpen}
+              onClick={() => setListOpenAt(isListOpen ? null : selected)}
+              className="flex min-h-9 items-center gap-2 px-4 text-left md:hidden"
+            >
+              <ChevronDown size={14} aria-hidden className={isListOpen ? 'rotate-180' : ''} />
+              <span className="min-w-0 grow truncate font-mono text-mono">
+                <Plain text={selected} />
+              </span>
+              {conflict && (
+                <span className="shrink-0 text-12 text-ink-3">
+                  {conflicts.indexOf(conflict) + 1} of {conflicts.length}
+                </span>
+              )}
+            </button>
           )}
+          <div className={`flex min-h-0 flex-col md:grow ${isListOpen ? '' : 'max-md:hidden'}`}>
+            {rows.length === 0 ? (
+              <p className="px-4 py-3 text-ink-2">Nothing is open.</p>
+            ) : (
+              <PathList rows={rows} entries={entries} selected={selected} />
+            )}
+          </div>
         </div>
         {conflict ? (
           <FilePanel key={conflict.path} conflict={conflict} {...props} />
