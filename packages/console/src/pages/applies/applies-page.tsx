@@ -84,7 +84,7 @@ function List({ appId, items }: { appId: string; items: Apply[] }) {
   const queued = useInfiniteQuery(allAppliesQuery({ appId, status: 'queued' }));
   const threads = useInfiniteQuery(allThreadsQuery({ appId, sort: 'activity' }));
   const heads = useInfiniteQuery(headHistoryQuery(appId));
-  const queue = itemsOf(queued.data);
+  const queue = queued.data ? itemsOf(queued.data) : null;
   const titles = new Map(itemsOf(threads.data).map(({ id, title }) => [id, title]));
   const revisions = new Map(
     heads.data?.pages.flatMap(({ items }) => items).map(({ applyId, revision }) => [applyId, revision]),
@@ -93,7 +93,7 @@ function List({ appId, items }: { appId: string; items: Apply[] }) {
     <ul aria-label="Applies" className="border-t border-line">
       {items.map((apply) => {
         const { id, sequence, status, threadId, conflicts, createdAt, finishedAt } = apply;
-        const ahead = aheadOf(apply, queue);
+        const ahead = queue && aheadOf(apply, queue);
         const revision = revisions.get(id);
         return (
           <li key={id}>
@@ -114,13 +114,13 @@ function List({ appId, items }: { appId: string; items: Apply[] }) {
               </span>
               <span className="long grow basis-40">
                 {titles.has(threadId) ? (
-                  <Plain text={titles.get(threadId) ?? 'A thread without a title'} />
+                  <Plain text={titles.get(threadId) ?? 'Untitled thread'} />
                 ) : (
                   <Id value={threadId} copy={false} />
                 )}
               </span>
               <span className="text-12 text-ink-2">
-                {status === 'queued' && apply.repairs.length === 0 && ahead > 0 && `${ahead} before it`}
+                {status === 'queued' && apply.repairs.length === 0 && ahead ? `${ahead} before it` : null}
                 {status === 'queued' && apply.repairs.length > 0 && `attempt ${apply.repairs.length}`}
                 {status === 'applied' && revision !== undefined && `revision ${revision}`}
                 {status === 'conflicted' &&

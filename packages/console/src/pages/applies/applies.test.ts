@@ -17,6 +17,7 @@ test('an apply under repair has given its turn away', () => {
     'merging',
     'queued',
   ]);
+  expect(stageOf(queued(1), null)).toBe('queued');
 });
 
 test('each end of an apply says what to do', () => {

@@ -4,6 +4,7 @@ import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
 import { Link, getRouteApi } from '@tanstack/react-router';
 import { client } from '../../api/client.ts';
 import { allAppliesQuery, applyQuery, headHistoryQuery, itemsOf, threadQuery } from '../../api/queries.ts';
+import { useMay } from '../../api/session.ts';
 import { useOffReason, useWrite } from '../../api/write.ts';
 import { Plain } from '../../code/index.ts';
 import { AsCode } from '../../ui/as-code.tsx';
@@ -34,10 +35,12 @@ export function ApplyPage() {
 function Actions({ apply }: { apply: Apply }) {
   const { projectId: appId, threadId, status, headSourceId, resultSourceId } = apply;
   const thread = useQuery(threadQuery(appId, threadId));
+  const mayStop = useMay('thread:stop');
+  const isRepaired = status === 'queued' && apply.repairs.length > 0;
   const isOpen = status === 'conflicted' || (status === 'failed' && !thread.data?.archivedAt);
   return (
     <>
-      {status === 'queued' && apply.repairs.length > 0 && <StopRepair appId={appId} threadId={threadId} />}
+      {isRepaired && mayStop && <StopRepair appId={appId} threadId={threadId} />}
       {isOpen && !thread.data?.sealedAt && (
         <ButtonLink kind="primary" to="/apps/$appId/threads/$threadId/apply" params={{ appId, threadId }}>
           {status === 'conflicted' ? 'Resolve by hand' : 'Apply again'}
@@ -101,7 +104,7 @@ function OneApply({ apply }: { apply: Apply }) {
         <Fact name="Thread">
           <Link to="/apps/$appId/threads/$threadId" params={{ appId, threadId }} className="link long">
             {thread.data ? (
-              <Plain text={thread.data.title ?? 'A thread without a title'} />
+              <Plain text={thread.data.title ?? 'Untitled thread'} />
             ) : (
               <Id value={threadId} copy={false} />
             )}
@@ -186,14 +189,14 @@ function Stage({ apply }: { apply: Apply }) {
     enabled: status === 'queued',
   });
   const heads = useInfiniteQuery({ ...headHistoryQuery(appId), enabled: status === 'applied' });
-  const ahead = aheadOf(apply, itemsOf(queued.data));
+  const ahead = queued.data ? aheadOf(apply, itemsOf(queued.data)) : null;
   const revision = heads.data?.pages
     .flatMap(({ items }) => items)
     .find(({ applyId }) => applyId === id)?.revision;
   return (
     <>
       <Status status={stageOf(apply, ahead)} />
-      {status === 'queued' && apply.repairs.length === 0 && (
+      {status === 'queued' && apply.repairs.length === 0 && ahead !== null && (
         <span className="text-ink-2">
           {ahead === 0 ? 'next in the queue' : `${plural(ahead, 'apply', 'applies')} before it`}
         </span>

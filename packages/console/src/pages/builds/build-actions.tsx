@@ -7,11 +7,12 @@ import { client } from '../../api/client.ts';
 import { buildQuery } from '../../api/queries.ts';
 import { useMay } from '../../api/session.ts';
 import { useOffReason, useWrite } from '../../api/write.ts';
-import { AsCode, quoted } from '../../ui/as-code.tsx';
+import { AsCode } from '../../ui/as-code.tsx';
 import { Button } from '../../ui/button.tsx';
 import { notify } from '../../ui/notices.tsx';
 import { Confirm } from '../../ui/dialog.tsx';
 import { BuildDialog } from './build-dialog.tsx';
+import { buildCommand } from './command.ts';
 
 export const isActive = ({ status }: Build): boolean => status === 'queued' || status === 'building';
 
@@ -58,7 +59,7 @@ function Cancel({ build }: { build: Build }) {
         method="POST"
         path={`/api/platform/v1/apps/${appId}/builds/${id}/cancel`}
         ts={`client.builds.cancel('${appId}', '${id}')`}
-        cli={`headrace builds cancel ${id}`}
+        cli={`headrace builds cancel ${id} --app ${appId}`}
       />
       <Button kind="danger" isPending={cancel.isSending} offBecause={off} onPress={() => setAsking(true)}>
         Cancel the build
@@ -102,7 +103,7 @@ function Repeat({ build }: { build: Build }) {
         path={`/api/platform/v1/apps/${appId}/threads/${threadId}/builds`}
         body={body}
         ts={`client.builds.create('${appId}', '${threadId}', ${JSON.stringify(body)})`}
-        cli={`headrace build --directory ${quoted(outputDirectory)} -- ${quoted(command)}`}
+        cli={buildCommand({ ...body, appId, threadId })}
       />
       <Button isPending={repeat.isSending} offBecause={off} onPress={() => repeat.send(body)}>
         Repeat

@@ -6,14 +6,18 @@ import { useState } from 'react';
 import { client } from '../../api/client.ts';
 import { fieldFault } from '../../api/faults.ts';
 import { allBuildsQuery, buildQuery, itemsOf, sourcesQuery } from '../../api/queries.ts';
+import { useSession } from '../../api/session.ts';
 import { useOffReason, useWrite } from '../../api/write.ts';
-import { AsCode, quoted } from '../../ui/as-code.tsx';
+import { AsCode } from '../../ui/as-code.tsx';
 import { Button } from '../../ui/button.tsx';
 import { Field, Select } from '../../ui/fields.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
+import { keep } from '../../ui/kept.ts';
 import { Skeleton } from '../../ui/states.tsx';
 import { relative, useNow } from '../../ui/values.tsx';
-import { keep, keptName, readKept, settleKept } from './kept.ts';
+import { buildCommand } from './command.ts';
+import { keptName, readKept, settleKept } from './kept.ts';
+import type { Place } from './kept.ts';
 import { ThreadSelect } from './threads-of.tsx';
 
 export interface BuildDialogProps {
@@ -34,19 +38,25 @@ export function BuildDialog(props: BuildDialogProps) {
   );
 }
 
-type Typed = Pick<Build, 'command' | 'outputDirectory'> & { timeout: string };
+type Typed = Record<'command' | 'outputDirectory' | 'timeout', string>;
 
 const DEFAULTS: Typed = { command: '', outputDirectory: 'dist', timeout: '600' };
 const LATEST = 'latest';
 
+interface Begin {
+  place: Place;
+  begin: Typed;
+}
+
 function Prefilled(props: BuildDialogProps) {
   const { appId, from } = props;
-  const kept = readKept<Typed>(keptName('build', appId, from));
+  const place: Place = { kind: 'build', userId: useSession().user.id, appId, from };
+  const kept = readKept<Typed>(keptName(place));
   const isNeeded = !from && !kept;
   const last = useInfiniteQuery({ ...allBuildsQuery({ appId }), enabled: isNeeded });
   if (isNeeded && last.isPending) return <Skeleton lines={5} />;
   const model = from ?? itemsOf(last.data)[0];
-  return <Form {...props} begin={{ ...DEFAULTS, ...(model && typedOf(model)), ...kept }} />;
+  return <Form {...props} place={place} begin={{ ...DEFAULTS, ...(model && typedOf(model)), ...kept }} />;
 }
 
 const typedOf = ({ command, outputDirectory, timeoutSeconds }: Build): Typed => ({
@@ -55,7 +65,7 @@ const typedOf = ({ command, outputDirectory, timeoutSeconds }: Build): Typed => 
   timeout: String(timeoutSeconds),
 });
 
-function Form({ appId, threadId, from, onClose, begin }: BuildDialogProps & { begin: Typed }) {
+function Form({ appId, threadId, from, onClose, place, begin }: BuildDialogProps & Begin) {
   const navigate = useNavigate();
   const queries = useQueryClient();
   const off = useOffReason();
@@ -66,14 +76,14 @@ function Form({ appId, threadId, from, onClose, begin }: BuildDialogProps & { be
   const change = (part: Partial<Typed>) => {
     const next = { ...typed, ...part };
     setTyped(next);
-    keep(keptName('build', appId, from), next);
+    keep(keptName(place), next);
   };
   const build = useWrite({
     intent: `build in ${appId} ${chosen}`,
     call: (body: CreateBuildInput, options) => client.builds.create(appId, chosen!, body, options),
     onDone: (made) => {
       queries.setQueryData(buildQuery(appId, made.id).queryKey, made);
-      settleKept('build', appId, from);
+      settleKept(place);
       onClose();
       void navigate({ to: '/apps/$appId/builds/$buildId', params: { appId, buildId: made.id } });
     },
@@ -151,7 +161,7 @@ function Form({ appId, threadId, from, onClose, begin }: BuildDialogProps & { be
             path={`/api/platform/v1/apps/${appId}/threads/${chosen}/builds`}
             body={body}
             ts={`client.builds.create('${appId}', '${chosen}', ${JSON.stringify(body)})`}
-            cli={`headrace build --directory ${quoted(outputDirectory)} -- ${quoted(typed.command)}`}
+            cli={buildCommand({ ...body, appId, threadId: chosen })}
           />
         )}
         <Button onPress={onClose}>Cancel</Button>

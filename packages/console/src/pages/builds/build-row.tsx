@@ -25,7 +25,11 @@ export function BuildRow({ build, thread }: { build: Build; thread?: string }) {
             <Plain text={command.replace(/\s+/g, ' ')} />
           </span>
           <span className="flex min-w-0 items-center gap-2 text-12 text-ink-3">
-            {thread !== undefined && <span className="truncate">{thread}</span>}
+            {thread !== undefined && (
+              <span className="truncate">
+                <Plain text={thread} />
+              </span>
+            )}
             <Id value={build.sourceId} copy={false} />
           </span>
         </span>

@@ -1,5 +1,7 @@
 import { afterAll, beforeEach, expect, test, vi } from 'vitest';
-import { keep, keptName, readKept, settleKept } from './kept.ts';
+import { keep } from '../../ui/kept.ts';
+import { keptName, readKept, settleKept } from './kept.ts';
+import type { Place } from './kept.ts';
 
 const storage = new Map<string, string>();
 beforeEach(() => {
@@ -12,19 +14,28 @@ beforeEach(() => {
 });
 afterAll(() => void vi.unstubAllGlobals());
 
+const APP: Place = { kind: 'build', userId: 'usr_1', appId: 'prj_1' };
+const BUILD: Place = { ...APP, from: { id: 'bld_1' } };
+
 test('what was typed for one build is that build’s until it is sent, then the app’s', () => {
-  const from = { id: 'bld_1' };
-  keep(keptName('build', 'prj_1', undefined), { command: 'app' });
-  keep(keptName('build', 'prj_1', from), { command: 'changed' });
-  expect(readKept(keptName('build', 'prj_1', undefined))).toEqual({ command: 'app' });
-  settleKept('build', 'prj_1', from);
-  expect(readKept(keptName('build', 'prj_1', from))).toBeNull();
-  expect(readKept(keptName('build', 'prj_1', undefined))).toEqual({ command: 'changed' });
-  settleKept('build', 'prj_1', undefined);
-  expect(readKept(keptName('build', 'prj_1', undefined))).toEqual({ command: 'changed' });
+  keep(keptName(APP), { command: 'app' });
+  keep(keptName(BUILD), { command: 'changed' });
+  expect(readKept(keptName(APP))).toEqual({ command: 'app' });
+  settleKept(BUILD);
+  expect(readKept(keptName(BUILD))).toBeNull();
+  expect(readKept(keptName(APP))).toEqual({ command: 'changed' });
+  settleKept(APP);
+  expect(readKept(keptName(APP))).toEqual({ command: 'changed' });
 });
 
-test('what is no JSON is nothing', () => {
-  storage.set('headrace:x', '{');
+test('another user of this browser begins with nothing', () => {
+  keep(keptName(APP), { command: 'mine' });
+  expect(readKept(keptName({ ...APP, userId: 'usr_2' }))).toBeNull();
+});
+
+test('only texts come back', () => {
+  keep('x', { command: 'a', timeout: 5, port: null });
+  expect(readKept('x')).toEqual({ command: 'a' });
+  keep('x', 'a text');
   expect(readKept('x')).toBeNull();
 });

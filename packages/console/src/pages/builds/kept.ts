@@ -1,41 +1,30 @@
-/** What was typed last in a dialog, per app: it outlives a reload and an ended session. */
+/** What was typed last in a dialog, per user and app: it outlives a reload and an ended session. */
+import { keep, read } from '../../ui/kept.ts';
 
-export function readKept<T extends object>(name: string): Partial<T> | null {
-  try {
-    const kept: unknown = JSON.parse(localStorage.getItem(`headrace:${name}`) ?? 'null');
-    return typeof kept === 'object' ? kept : null;
-  } catch {
-    return null;
-  }
+/** Only texts are typed; what else is there counts for nothing. */
+export function readKept<T extends Record<string, string>>(name: string): Partial<T> | null {
+  const kept = read<unknown>(name);
+  if (typeof kept !== 'object' || kept === null) return null;
+  const texts = Object.entries(kept).filter(([, value]) => typeof value === 'string');
+  return Object.fromEntries(texts) as Partial<T>;
 }
 
-/**
- * Where a dialog's text is kept: that of one that begins with an existing build or preview apart, so that each begins
- * with what it names.
- */
-export const keptName = (
-  kind: 'build' | 'preview',
-  appId: string,
-  from: { id: string } | undefined,
-): string => `${kind}:${appId}${from ? `:${from.id}` : ''}`;
+export interface Place {
+  kind: 'build' | 'preview';
+  userId: string;
+  appId: string;
+  /** What the dialog begins with is kept apart, so that each begins with what it names. */
+  from?: { id: string } | undefined;
+}
+
+export const keptName = ({ kind, userId, appId, from }: Place): string =>
+  `${userId} ${kind} ${appId}${from ? ` ${from.id}` : ''}`;
 
 /** It was sent: the next dialog of the same kind begins with it. */
-export function settleKept(kind: 'build' | 'preview', appId: string, from: { id: string } | undefined): void {
-  try {
-    const name = `headrace:${keptName(kind, appId, from)}`;
-    const value = localStorage.getItem(name);
-    if (!from || value === null) return;
-    localStorage.removeItem(name);
-    localStorage.setItem(`headrace:${keptName(kind, appId, undefined)}`, value);
-  } catch {
-    // As below.
-  }
-}
-
-export function keep(name: string, value: object): void {
-  try {
-    localStorage.setItem(`headrace:${name}`, JSON.stringify(value));
-  } catch {
-    // Without storage, the dialog begins with the last build.
-  }
+export function settleKept(place: Place): void {
+  const name = keptName(place);
+  const kept = read<unknown>(name);
+  if (!place.from || kept === null) return;
+  keep(name, null);
+  keep(keptName({ ...place, from: undefined }), kept);
 }

@@ -14,6 +14,7 @@ import { isActive } from './build-actions.tsx';
 import { LineSearch, nextFound } from './find.ts';
 import { LogLines } from './log-lines.tsx';
 import type { LogHandle } from './log-lines.tsx';
+import { isFinal } from './log-reader.ts';
 import { useLog } from './use-log.ts';
 
 const route = getRouteApi('/signed-in/apps/$appId/builds/$buildId');
@@ -105,7 +106,9 @@ export function LogPanel({ build }: { build: Build }) {
           role="alert"
           className="flex flex-wrap items-center gap-2 border-b border-line px-4 py-1 text-wait"
         >
-          <span className="long">{faultOf(error).title}. The log goes on when the service answers.</span>
+          <span className="long">
+            {faultOf(error).title}.{!isFinal(error) && ' The log goes on when the service answers.'}
+          </span>
           <Button kind="quiet" onPress={again}>
             Read it again
           </Button>
@@ -134,14 +137,15 @@ export function LogPanel({ build }: { build: Build }) {
             wrap={wrap}
             find={find}
             current={current}
-            isFollowed={isFollowed && !isEnded}
+            isFollowed={isFollowed}
             onFollow={setFollowed}
             handle={lines}
           />
         </div>
       )}
-      <p className="px-4 py-1 text-12 text-ink-3" role="status">
-        {isEnded ? 'The end.' : isEmpty ? '' : 'More follows while the build runs.'}{' '}
+      <p className="px-4 py-1 text-12 text-ink-3">
+        <span role="status">{isEnded ? 'The end.' : ''}</span>
+        {!isEnded && !isEmpty && 'More follows while the build runs.'}{' '}
         {!isEmpty && `${plural(log.lines.length, 'line')}, ${bytes(byteSize)}.`}
         {isTruncated && ' The service keeps the first 2 MiB of what a command prints.'}
       </p>

@@ -76,8 +76,8 @@ export const emptyLog = (): LogState => ({
   error: null,
 });
 
-/** Signing in again goes on where the log was left. */
-const isFinal = (error: unknown): boolean =>
+/** Whether no other read follows. Signing in again goes on where the log was left. */
+export const isFinal = (error: unknown): boolean =>
   error instanceof HeadraceError && [400, 403, 404, 410].includes(error.status);
 
 function waitAfter(error: unknown, failures: number): number {

@@ -3,6 +3,7 @@ import { useInfiniteQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
 import { itemsOf, threadsQuery } from '../../api/queries.ts';
+import { Plain } from '../../code/index.ts';
 import { Button } from '../../ui/button.tsx';
 import { Select } from '../../ui/fields.tsx';
 import { Id } from '../../ui/values.tsx';
@@ -18,7 +19,7 @@ export function ThreadLink({ appId, threadId }: { appId: string; threadId: strin
   const title = useThreadTitles(appId)(threadId);
   return (
     <Link to="/apps/$appId/threads/$threadId" params={{ appId, threadId }} className="link long">
-      {title ?? <Id value={threadId} copy={false} />}
+      {title === null ? <Id value={threadId} copy={false} /> : <Plain text={title} />}
     </Link>
   );
 }

@@ -1,11 +1,12 @@
 /** How many are decided, and what can be done now. */
-import type { ApplyPreview } from '@headrace/client';
+import type { Apply, ApplyPreview, CreateApplyInput } from '@headrace/client';
 import { useInfiniteQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { client } from '../../api/client.ts';
 import { useMay } from '../../api/session.ts';
 import { itemsOf, runsQuery } from '../../api/queries.ts';
 import { useOffReason, useWrite } from '../../api/write.ts';
+import type { Write } from '../../api/write.ts';
 import { AsCode, quoted } from '../../ui/as-code.tsx';
 import { Button } from '../../ui/button.tsx';
 import { Confirm } from '../../ui/dialog.tsx';
@@ -33,7 +34,9 @@ export function ApplyBar({
 }) {
   const { conflicts } = preview;
   const { entries, undo, isLoose } = decisions;
-  const off = useOffOfApply();
+  const mayNot = useOffOfApply();
+  const agent = useAgent(draft, onAgent);
+  const off = mayNot ?? (sending.isSending || agent.isSending ? 'It is being sent.' : null);
   const all = conflicts.map(({ path }) => entries.get(path)!);
   const decided = all.filter(isDecided).length;
   const moved = all.filter(({ isMoved }) => isMoved).length;
@@ -46,9 +49,9 @@ export function ApplyBar({
       ? `${plural(open, 'conflict is', 'conflicts are')} open.`
       : sent.length > MOST
         ? `${sent.length} decisions are more than the ${MOST} of one apply, even by folders. Give whole folders one side.`
-        : sending.isSending
-          ? 'It is being sent.'
-          : null);
+        : null);
+  // Texts and other names go into the draft before the apply: that is more than one call.
+  const isOneCall = all.every(({ choice }) => choice === 'head' || choice === 'draft');
   return (
     <div className="top-(--bar) z-10 bg-paper md:sticky">
       <div className="flex min-h-12 flex-wrap items-center gap-2 border-t border-line px-4 py-2">
@@ -75,13 +78,18 @@ export function ApplyBar({
             </kbd>
           </Button>
         )}
-        <Agent draft={draft} count={conflicts.length} decided={decided} onSent={onAgent} />
+        <Agent draft={draft} count={conflicts.length} decided={decided} write={agent} off={off} />
         <Button kind="primary" offBecause={why} onPress={() => sending.send(preview, entries)}>
           {sending.isSending ? 'Applying …' : `Apply ${plural(conflicts.length, 'decision')}`}
         </Button>
-        <AsCode {...applyCode(draft, preview, sent)} />
+        {isOneCall && <AsCode {...applyCode(draft, preview.headSourceId, sent)} />}
       </div>
-      <Faults sending={sending} isLoose={isLoose} onAnyway={() => sending.send(preview, entries, true)} />
+      <Faults
+        sending={sending}
+        isLoose={isLoose}
+        off={off}
+        onAnyway={() => sending.send(preview, entries, true)}
+      />
     </div>
   );
 }
@@ -93,35 +101,34 @@ export function useOffOfApply(): string | null {
   return off ?? (mayHead && mayThread ? null : 'Your role may not apply drafts.');
 }
 
+const useAgent = ({ appId, threadId }: Draft, onSent: (applyId: string) => void) =>
+  useWrite({
+    intent: `apply ${threadId}`,
+    call: (body: CreateApplyInput, options) => client.applies.create(appId, threadId, body, options),
+    onDone: ({ id }) => onSent(id),
+  });
+
 /** The whole draft is left to the agent: it does not overrule decisions, and takes none. */
 function Agent({
   draft: { appId, threadId, sourceId },
   count,
   decided,
-  onSent,
+  write,
+  off,
 }: {
   draft: Draft;
   count: number;
   decided: number;
-  onSent: (applyId: string) => void;
+  write: Write<CreateApplyInput, Apply>;
+  off: string | null;
 }) {
   const [isAsked, setAsked] = useState(false);
-  const off = useOffOfApply();
   const runs = useInfiniteQuery(runsQuery(appId, threadId));
   const cost = itemsOf(runs.data).reduce((sum, { usage }) => sum + usage.costMicros, 0);
   const said = runs.data ? ` (${runs.hasNextPage ? 'over ' : ''}${dollars(cost)} so far)` : '';
-  const write = useWrite({
-    intent: `apply ${threadId}`,
-    call: (body: Parameters<typeof client.applies.create>[2], options) =>
-      client.applies.create(appId, threadId, body, options),
-    onDone: ({ id }) => onSent(id),
-  });
   return (
     <>
-      <Button
-        offBecause={off ?? (write.isSending ? 'It is being sent.' : null)}
-        onPress={() => setAsked(true)}
-      >
+      <Button offBecause={off} onPress={() => setAsked(true)}>
         Ask the agent instead{said}
       </Button>
       {write.fault && (
@@ -152,16 +159,17 @@ function Agent({
   );
 }
 
-/** The apply as code; own texts go into the draft before it. */
+/** The apply as code; own texts go into the draft before it. Without a head, it is merged with that of its turn. */
 export function applyCode(
   { appId, threadId, sourceId }: Draft,
-  preview: ApplyPreview,
+  headSourceId: string | null,
   resolutions: readonly { path: string; take: 'head' | 'draft' }[],
 ) {
   const body = {
     expectedSourceId: sourceId,
     conflictResolution: 'manual' as const,
-    ...(resolutions.length > 0 && { expectedHeadSourceId: preview.headSourceId, resolutions }),
+    ...(headSourceId !== null && { expectedHeadSourceId: headSourceId }),
+    ...(resolutions.length > 0 && { resolutions }),
   };
   const options = resolutions.map(({ path, take }) => ` --resolve ${quoted(`${path}=${take}`)}`).join('');
   return {

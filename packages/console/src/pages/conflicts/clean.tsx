@@ -31,7 +31,7 @@ export function Clean({
   const { appId, threadId, sourceId } = draft;
   const { changes, headSourceId } = preview;
   const thread = useQuery(threadQuery(appId, threadId));
-  const off = useOffOfApply();
+  const mayNot = useOffOfApply();
   const write = useWrite({
     intent: `apply ${threadId}`,
     call: (body: Parameters<typeof client.applies.create>[2], options) =>
@@ -47,6 +47,7 @@ export function Clean({
       ? sending.send(preview, decisions.entries)
       : write.send({ expectedSourceId: sourceId, conflictResolution: 'manual' });
   const isSending = write.isSending || sending.isSending;
+  const off = mayNot ?? (isSending ? 'It is being sent.' : null);
   const fault = sending.fault ?? write.fault;
   return (
     <>
@@ -63,14 +64,15 @@ export function Clean({
         >
           Compare head and draft
         </ButtonLink>
-        <Button kind="primary" offBecause={off ?? (isSending ? 'It is being sent.' : null)} onPress={apply}>
+        <Button kind="primary" offBecause={off} onPress={apply}>
           {isSending ? 'Applying …' : 'Apply'}
         </Button>
-        <AsCode {...applyCode(draft, preview, [])} />
+        <AsCode {...applyCode(draft, isDecided ? headSourceId : null, [])} />
       </div>
       <Faults
         sending={{ ...sending, fault }}
         isLoose={false}
+        off={off}
         onAnyway={() => sending.send(preview, decisions.entries, true)}
       />
       {thread.data?.sourceId && (

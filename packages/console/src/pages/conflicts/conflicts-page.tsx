@@ -16,6 +16,7 @@ import { keptName, writeKept } from './kept.ts';
 import { Progress } from './progress.tsx';
 import { Resolver } from './resolver.tsx';
 import { useDecisions } from './use-decisions.ts';
+import type { Decisions } from './use-decisions.ts';
 import { useSend } from './use-send.ts';
 
 const route = getRouteApi('/signed-in/apps/$appId/threads/$threadId/apply');
@@ -23,7 +24,7 @@ const route = getRouteApi('/signed-in/apps/$appId/threads/$threadId/apply');
 export function ConflictsPage() {
   const { appId, threadId } = route.useParams();
   const thread = useQuery(threadQuery(appId, threadId));
-  const title = thread.data?.title ?? 'a thread without a title';
+  const title = thread.data?.title ?? 'Untitled thread';
   return (
     <Page
       title={thread.data ? `Apply ${title}` : 'Apply'}
@@ -32,7 +33,7 @@ export function ConflictsPage() {
           Apply{' '}
           {thread.data && (
             <Link to="/apps/$appId/threads/$threadId" params={{ appId, threadId }} className="link">
-              {title}
+              <Plain text={title} />
             </Link>
           )}
         </>
@@ -149,13 +150,17 @@ function OfDraft({
     // oxlint-disable-next-line react/exhaustive-deps
   }, [threadStatus]);
   const { entries } = decisions;
+  const held = sending.isSending ? HELD : null;
   if (!preview.data && preview.error)
     return <Failure error={preview.error} retry={() => void preview.refetch()} />;
   if (!preview.data || !entries) return <Skeleton lines={8} />;
-  const props = { draft, preview: preview.data, decisions: { ...decisions, entries }, sending };
+  const props = { draft, preview: preview.data, decisions: { ...decisions, entries, ...held }, sending };
   return preview.data.status === 'clean' ? (
     <Clean {...props} onSent={sent} />
   ) : (
     <Resolver {...props} onAgent={sent} />
   );
 }
+
+/** What is being sent does not change on the way. */
+const HELD: Pick<Decisions, 'change' | 'amend' | 'undo'> = { change() {}, amend() {}, undo: null };

@@ -11,6 +11,7 @@ import {
   planOf,
   renameDraft,
   takeSide,
+  undone,
   write,
 } from './decisions.ts';
 import type { Conflict, Entries, Own } from './decisions.ts';
@@ -279,4 +280,14 @@ test('folders say the same as the paths that they replace', () => {
     }),
     { numRuns: 20 },
   );
+});
+
+test('undone decisions leave a text that was written since for the next edit', () => {
+  const list = [conflict('a'), conflict('b')];
+  const typed = write(carried(list, NONE), 'a', own('typed'));
+  expect(carried(list, undone(NONE, typed)).get('a')).toMatchObject({ choice: null, own: own('typed') });
+  const before = takeSide(write(carried(list, NONE), 'b', own('old')), list, 'a', 'head');
+  const next = undone(before, write(write(before, 'a', own('typed')), 'b', own('new')));
+  expect(next.get('a')).toMatchObject({ choice: 'head', own: own('typed') });
+  expect(next.get('b')).toMatchObject({ choice: 'text', own: own('old') });
 });

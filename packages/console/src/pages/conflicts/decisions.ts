@@ -159,6 +159,16 @@ export function renameDraft(
   return next;
 }
 
+/** Back to `before`. A text that was written since stays: an edit begins with it. */
+export function undone(before: Entries, now: Entries): Entries {
+  const next = new Map(before);
+  for (const [path, one] of now) {
+    const was = before.get(path) ?? { ...one, choice: null, to: null, isMoved: false };
+    if (was.choice !== 'text') next.set(path, { ...was, own: one.own ?? was.own });
+  }
+  return next;
+}
+
 function changed(entries: Entries, paths: readonly string[], change: Partial<Entry>): Entries {
   const next = new Map(entries);
   for (const path of paths) {

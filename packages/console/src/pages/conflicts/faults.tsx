@@ -8,10 +8,12 @@ import type { Sending } from './use-send.ts';
 export function Faults({
   sending,
   isLoose,
+  off,
   onAnyway,
 }: {
   sending: Sending;
   isLoose: boolean;
+  off: string | null;
   onAnyway: () => void;
 }) {
   const { fault, outcome } = sending;
@@ -62,7 +64,9 @@ export function Faults({
             ))}
             . Nothing was applied yet.
           </span>
-          <Button onPress={onAnyway}>Apply with the head’s lines</Button>
+          <Button offBecause={off} onPress={onAnyway}>
+            Apply with the head’s lines
+          </Button>
         </Line>
       )}
     </>

@@ -1,7 +1,7 @@
 /** One conflict: what each side did, the choices, the three sides, the result. */
 import type { ConflictFile } from '@headrace/client';
 import { useQuery } from '@tanstack/react-query';
-import { Suspense, lazy, useRef, useState } from 'react';
+import { Suspense, lazy, useMemo, useRef, useState } from 'react';
 import { conflictFileQuery } from '../../api/queries.ts';
 import { Plain } from '../../code/index.ts';
 import { useKeys } from '../../ui/keys.ts';
@@ -17,7 +17,7 @@ import { State } from './path-list.tsx';
 import { markersIn, taken, withBoth } from './regions.ts';
 import type { Take } from './regions.ts';
 import { Sides } from './sides.tsx';
-import { sentenceOf } from './words.ts';
+import { SIDES, sentenceOf } from './words.ts';
 
 const Editor = lazy(() => import('./editor.tsx'));
 
@@ -35,7 +35,11 @@ export interface PanelProps {
 export function FilePanel({ conflict, ...props }: PanelProps & { conflict: Conflict }) {
   const { appId, threadId, sourceId, headSourceId } = props;
   const { path } = conflict;
-  const file = useQuery(conflictFileQuery(appId, threadId, { sourceId, headSourceId, path }));
+  const file = useQuery({
+    ...conflictFileQuery(appId, threadId, { sourceId, headSourceId, path }),
+    // A head that moves elsewhere changes nothing here: an open editor stays open.
+    placeholderData: (before) => (before && hasSidesOf(conflict, before) ? before : undefined),
+  });
   const entry = props.entries.get(path)!;
   const take = (side: Side) => props.change(takeSide(props.entries, props.conflicts, path, side));
   useKeys([
@@ -65,6 +69,9 @@ export function FilePanel({ conflict, ...props }: PanelProps & { conflict: Confl
   );
 }
 
+const hasSidesOf = (conflict: Conflict, file: ConflictFile): boolean =>
+  SIDES.every((side) => (file[side]?.sha256 ?? null) === conflict[side]);
+
 interface DecideProps extends PanelProps {
   conflict: Conflict;
   entry: Entry;
@@ -75,26 +82,39 @@ interface DecideProps extends PanelProps {
 function Decide({ conflict, entry, file, take, ...props }: DecideProps) {
   const { path } = conflict;
   const { entries, change, amend } = props;
-  const [isEdited, setEditing] = useState(false);
-  const isEditing = isEdited && entry.choice === 'text';
+  // The editor is open as long as what is kept is what it holds: an undo, or another tab, closes it.
+  const [edited, setEdited] = useState<string | null>(null);
+  const isEditing = edited !== null && entry.choice === 'text' && entry.own?.content === edited;
+  // What is typed in one go is one step.
+  const isStepMade = useRef(false);
   const [shown, setShown] = useState(0);
   const group = useRef<HTMLDivElement>(null);
   const close = () => {
-    setEditing(false);
+    setEdited(null);
     group.current?.querySelector<HTMLElement>('button:last-of-type')?.focus();
   };
-  const can = (choice: Parameters<typeof canTake>[0]) => canTake(choice, conflict, file);
+  const bothSides = useMemo(() => file.merged && withBoth(file.merged), [file]);
+  const can = (choice: 'both' | 'text') =>
+    canTake(choice, conflict, file) && (choice === 'text' || bothSides !== null);
   const put = (own: Own) => change(write(entries, path, own));
   const both = () => {
-    const content = file.merged && withBoth(file.merged);
-    if (content == null) return;
-    setEditing(false);
-    put({ content, regions: [], left: 0, from: 'both sides' });
+    if (bothSides === null) return;
+    setEdited(null);
+    put({ content: bothSides, regions: [], left: 0, from: 'both sides' });
   };
   const edit = () => {
+    if (isEditing) return;
     // What is in the editor is what is kept, from the start.
-    if (entry.choice !== 'text') put(entry.own ?? startOf(entry, file));
-    setEditing(true);
+    const own = entry.own ?? startOf(entry, file);
+    isStepMade.current = entry.choice !== 'text';
+    if (isStepMade.current) put(own);
+    setEdited(own.content);
+  };
+  const type = (content: string) => {
+    const next = { content, regions: [], left: markersIn(content, file), from: 'the editor' as const };
+    (isStepMade.current ? amend : change)(write(entries, path, next));
+    isStepMade.current = true;
+    setEdited(content);
   };
   useKeys([
     { keys: '3', does: 'Take both', run: () => can('both') && both() },
@@ -127,22 +147,7 @@ function Decide({ conflict, entry, file, take, ...props }: DecideProps) {
       />
       {isEditing && entry.own ? (
         <Suspense fallback={<Skeleton lines={10} height={20} />}>
-          <Editor
-            key={path}
-            file={file}
-            content={entry.own.content}
-            onChange={(content) =>
-              amend(
-                write(entries, path, {
-                  content,
-                  regions: [],
-                  left: markersIn(content, file),
-                  from: 'the editor',
-                }),
-              )
-            }
-            onClose={close}
-          />
+          <Editor key={path} file={file} content={entry.own.content} onChange={type} onClose={close} />
         </Suspense>
       ) : (
         <Result entry={entry} file={file} onPlace={place} onShow={setShown} onEdit={edit} />

@@ -28,9 +28,13 @@ function open(): Promise<IDBDatabase> {
 async function run<T>(mode: IDBTransactionMode, act: (store: IDBObjectStore) => IDBRequest<T>): Promise<T> {
   const database = await open();
   return new Promise((resolve, reject) => {
-    const request = act(database.transaction(STORE, mode).objectStore(STORE));
-    request.addEventListener('success', () => resolve(request.result));
-    request.addEventListener('error', () => reject(request.error ?? new Error('Not kept.')));
+    const transaction = database.transaction(STORE, mode);
+    const request = act(transaction.objectStore(STORE));
+    const fail = () => reject(transaction.error ?? new Error('Not kept.'));
+    // A request that succeeds may still not be kept, as where the disk is full.
+    transaction.addEventListener('complete', () => resolve(request.result));
+    transaction.addEventListener('abort', fail);
+    transaction.addEventListener('error', fail);
   });
 }
 
@@ -52,10 +56,23 @@ export async function writeKept(name: string, entries: Entries): Promise<boolean
   try {
     if (said.length === 0) await run('readwrite', (store) => store.delete(name));
     else await run('readwrite', (store) => store.put({ at: Date.now(), entries: said } satisfies Kept, name));
+    // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a BroadcastChannel has none
+    toOtherTabs().postMessage(name);
     return true;
   } catch {
     return false;
   }
+}
+
+let channel: BroadcastChannel | undefined;
+const toOtherTabs = () => (channel ??= new BroadcastChannel(DATABASE));
+
+/** Calls `then` after another tab has written there; not after this one has. */
+export function onWritten(name: string, then: () => void): () => void {
+  const hear = ({ data }: MessageEvent<unknown>) => data === name && then();
+  const from = toOtherTabs();
+  from.addEventListener('message', hear);
+  return () => from.removeEventListener('message', hear);
 }
 
 /** What another version of this page has written there counts for nothing. */

@@ -32,6 +32,13 @@ test('both are the head’s lines and then the draft’s', () => {
   expect(withBoth(MERGED)).toBe('a\nh1\nh2\nd1\nb\nd2\n');
 });
 
+test('thousands of places are no long work', () => {
+  const place = '<<<<<<< head\nh\n=======\nd\n>>>>>>> draft\n';
+  const count = 20_000;
+  const regions = Array.from({ length: count }, (_, i) => ({ fromLine: 5 * i + 1, toLine: 5 * i + 5 }));
+  expect(withBoth({ content: place.repeat(count), regions })).toBe('h\nd\n'.repeat(count));
+});
+
 test('what cannot be told from a marker is not cut', () => {
   const unclear = {
     content: '<<<<<<< head\n=======\n=======\nd\n>>>>>>> draft\n',

@@ -65,10 +65,10 @@ export function taken(merged: Merged, index: number, take: Take): Merged {
 
 /** At each place the head's lines, then the draft's. Null if the markers are not clear. */
 export function withBoth(merged: Merged): string | null {
-  if (!partsOf(merged)) return null;
-  let left = merged;
-  while (left.regions.length > 0) left = taken(left, left.regions.length - 1, 'both');
-  return left.content;
+  const parts = partsOf(merged)?.flatMap((part) =>
+    'text' in part ? part.text : [...part.head, ...part.draft],
+  );
+  return parts?.join('') ?? null;
 }
 
 /** How many lines look like markers that git wrote, and were in neither side. */

@@ -1,7 +1,9 @@
 /** All conflicts of a draft: the list, one of them, and what is sent. */
 import type { ApplyPreview } from '@headrace/client';
 import { getRouteApi } from '@tanstack/react-router';
-import { useDeferredValue, useMemo } from 'react';
+import { ChevronDown } from 'lucide-react';
+import { useDeferredValue, useMemo, useState } from 'react';
+import { Plain } from '../../code/index.ts';
 import { Toggle } from '../../ui/button.tsx';
 import { useKeys } from '../../ui/keys.ts';
 import { notify } from '../../ui/notices.tsx';
@@ -37,7 +39,12 @@ export function Resolver({
   const rows = useDeferredValue(
     useMemo(() => rowsOf(conflicts, entries, search.only === 'open'), [conflicts, entries, search.only]),
   );
-  const selected = search.path ?? nextOpen(conflicts, entries, null) ?? conflicts[0]!.path;
+  // What is shown does not change under a decision; only an address with another path does that.
+  const [first] = useState(() => nextOpen(conflicts, entries, null) ?? conflicts[0]!.path);
+  const selected = search.path ?? (conflicts.some(({ path }) => path === first) ? first : conflicts[0]!.path);
+  // On a phone the list of an open path is folded, until another one is wanted.
+  const [listOpenAt, setListOpenAt] = useState<string | null>(null);
+  const isListOpen = search.path === undefined || listOpenAt === selected;
   const conflict = conflicts.find(({ path }) => path === selected);
   const isFolder = selected.endsWith('/') && conflicts.some(({ path }) => path.startsWith(selected));
   const goTo = (path: string) => void navigate({ search: (before) => ({ ...before, path }), replace: true });
@@ -62,7 +69,7 @@ export function Resolver({
         onAgent={onAgent}
         onNext={next}
       />
-      <div className="grid border-t border-line md:grid-cols-[300px_minmax(0,1fr)]">
+      <div inert={sending.isSending} className="grid border-t border-line md:grid-cols-[300px_minmax(0,1fr)]">
         <div className="flex flex-col border-b border-line md:sticky md:top-[calc(var(--bar)+49px)] md:max-h-[calc(100dvh-var(--bar)-49px)] md:self-start md:border-r md:border-b-0">
           <div className="flex min-h-9 items-center justify-between gap-2 border-b border-line px-4">
             <span className="text-12 text-ink-3">
@@ -81,11 +88,31 @@ export function Resolver({
               Only open
             </Toggle>
           </div>
-          {rows.length === 0 ? (
-            <p className="px-4 py-3 text-ink-2">Nothing is open.</p>
-          ) : (
-            <PathList rows={rows} entries={entries} selected={selected} />
+          {search.path !== undefined && (
+            <button
+              type="button"
+              aria-expanded={isListOpen}
+              onClick={() => setListOpenAt(isListOpen ? null : selected)}
+              className="flex min-h-9 items-center gap-2 px-4 text-left md:hidden"
+            >
+              <ChevronDown size={14} aria-hidden className={isListOpen ? 'rotate-180' : ''} />
+              <span className="min-w-0 grow truncate font-mono text-mono">
+                <Plain text={selected} />
+              </span>
+              {conflict && (
+                <span className="shrink-0 text-12 text-ink-3">
+                  {conflicts.indexOf(conflict) + 1} of {conflicts.length}
+                </span>
+              )}
+            </button>
           )}
+          <div className={`flex min-h-0 flex-col md:grow ${isListOpen ? '' : 'max-md:hidden'}`}>
+            {rows.length === 0 ? (
+              <p className="px-4 py-3 text-ink-2">Nothing is open.</p>
+            ) : (
+              <PathList rows={rows} entries={entries} selected={selected} />
+            )}
+          </div>
         </div>
         {conflict ? (
           <FilePanel key={conflict.path} conflict={conflict} {...props} />
@@ -93,7 +120,9 @@ export function Resolver({
           <FolderPanel path={selected} {...props} />
         ) : (
           <Empty title="Not in conflict">
-            <p className="long font-mono text-mono">{selected}</p>
+            <p className="long font-mono text-mono">
+              <Plain text={selected} />
+            </p>
             <p>Both sides agree on it by now. Choose another path, or press n for the next open one.</p>
           </Empty>
         )}

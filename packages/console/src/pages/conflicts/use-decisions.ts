@@ -1,8 +1,8 @@
 import { useCallback, useEffect, useMemo, useRef, useState } from 'react';
 import { useSession } from '../../api/session.ts';
-import { carried } from './decisions.ts';
+import { carried, undone } from './decisions.ts';
 import type { Conflict, Entries } from './decisions.ts';
-import { keptName, readKept, writeKept } from './kept.ts';
+import { keptName, onWritten, readKept, writeKept } from './kept.ts';
 
 export interface Decisions {
   /** Null until they are read. */
@@ -31,14 +31,22 @@ export function useDecisions(threadId: string, conflicts: readonly Conflict[] = 
   const name = keptName(useSession().user.id, threadId);
   const [made, setMade] = useState<Made | null>(null);
   const [isLoose, setLoose] = useState(false);
+  const { keep, written } = useKeeper(name, setLoose);
   useEffect(() => {
     let isOver = false;
-    void readKept(name).then((entries) => !isOver && setMade({ entries, past: [] }));
+    const read = async () => {
+      const before = written();
+      const entries = await readKept(name);
+      // What is decided here meanwhile is written after it, and wins.
+      if (!isOver && before !== null && before === written()) setMade({ entries, past: [] });
+    };
+    void read();
+    const stop = onWritten(name, () => void read());
     return () => {
       isOver = true;
+      stop();
     };
-  }, [name]);
-  const keep = useKeeper(name, setLoose);
+  }, [name, written]);
   const change = useCallback(
     (entries: Entries, pastOf: (before: Made) => readonly Entries[]) => {
       keep(entries);
@@ -56,31 +64,43 @@ export function useDecisions(threadId: string, conflicts: readonly Conflict[] = 
     undo:
       made && last
         ? () => {
-            keep(last);
-            setMade({ entries: last, past: made.past.slice(0, -1) });
+            const entries = undone(last, made.entries);
+            keep(entries);
+            setMade({ entries, past: made.past.slice(0, -1) });
           }
         : null,
     isLoose,
   };
 }
 
+interface Keeper {
+  keep(entries: Entries): void;
+  /** How often something was written here; null while something is. */
+  written(): number | null;
+}
+
 /** Writes the latest; while one is written, only the last of those that follow. */
-function useKeeper(name: string, onLoose: (isLoose: boolean) => void): (entries: Entries) => void {
+function useKeeper(name: string, onLoose: (isLoose: boolean) => void): Keeper {
   const waiting = useRef<Entries | null>(null);
   const isWriting = useRef(false);
-  return useCallback(
-    (entries: Entries) => {
-      waiting.current = entries;
-      if (isWriting.current) return;
-      isWriting.current = true;
-      void (async () => {
-        for (let next = waiting.current; next; next = waiting.current) {
-          waiting.current = null;
-          onLoose(!(await writeKept(name, next)));
-        }
-        isWriting.current = false;
-      })();
-    },
+  const count = useRef(0);
+  return useMemo(
+    () => ({
+      keep(entries) {
+        waiting.current = entries;
+        count.current++;
+        if (isWriting.current) return;
+        isWriting.current = true;
+        void (async () => {
+          for (let next = waiting.current; next; next = waiting.current) {
+            waiting.current = null;
+            onLoose(!(await writeKept(name, next)));
+          }
+          isWriting.current = false;
+        })();
+      },
+      written: () => (isWriting.current ? null : count.current),
+    }),
     [name, onLoose],
   );
 }

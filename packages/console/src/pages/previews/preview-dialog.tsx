@@ -5,13 +5,16 @@ import { useState } from 'react';
 import { client } from '../../api/client.ts';
 import { fieldFault } from '../../api/faults.ts';
 import { allPreviewsQuery, itemsOf, previewQuery } from '../../api/queries.ts';
+import { useSession } from '../../api/session.ts';
 import { useOffReason, useWrite } from '../../api/write.ts';
 import { AsCode, quoted } from '../../ui/as-code.tsx';
 import { Button } from '../../ui/button.tsx';
 import { Field } from '../../ui/fields.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
+import { keep } from '../../ui/kept.ts';
 import { Skeleton } from '../../ui/states.tsx';
-import { keep, keptName, readKept, settleKept } from '../builds/kept.ts';
+import { keptName, readKept, settleKept } from '../builds/kept.ts';
+import type { Place } from '../builds/kept.ts';
 import { ThreadSelect } from '../builds/threads-of.tsx';
 
 export interface PreviewDialogProps {
@@ -33,14 +36,17 @@ export function PreviewDialog(props: PreviewDialogProps) {
   );
 }
 
-interface Typed {
-  command: string;
-  port: string;
+type Typed = Record<'command' | 'port', string>;
+
+interface Begin {
+  place: Place;
+  begin: Typed;
 }
 
 function Prefilled(props: PreviewDialogProps) {
   const { appId, from } = props;
-  const kept = readKept<Typed>(keptName('preview', appId, from));
+  const place: Place = { kind: 'preview', userId: useSession().user.id, appId, from };
+  const kept = readKept<Typed>(keptName(place));
   const isNeeded = !from && !kept;
   const last = useInfiniteQuery({ ...allPreviewsQuery({ appId }), enabled: isNeeded });
   if (isNeeded && last.isPending) return <Skeleton lines={4} />;
@@ -48,6 +54,7 @@ function Prefilled(props: PreviewDialogProps) {
   return (
     <Form
       {...props}
+      place={place}
       begin={{
         command: model?.command ?? '',
         port: String(model?.port ?? 3000),
@@ -57,7 +64,7 @@ function Prefilled(props: PreviewDialogProps) {
   );
 }
 
-function Form({ appId, threadId, from, onClose, onStarted, begin }: PreviewDialogProps & { begin: Typed }) {
+function Form({ appId, threadId, from, onClose, onStarted, place, begin }: PreviewDialogProps & Begin) {
   const queries = useQueryClient();
   const off = useOffReason();
   const [typed, setTyped] = useState(begin);
@@ -66,14 +73,14 @@ function Form({ appId, threadId, from, onClose, onStarted, begin }: PreviewDialo
   const change = (part: Partial<Typed>) => {
     const next = { ...typed, ...part };
     setTyped(next);
-    keep(keptName('preview', appId, from), next);
+    keep(keptName(place), next);
   };
   const start = useWrite({
     intent: `preview in ${appId} ${chosen}`,
     call: (body: CreatePreviewInput, options) => client.previews.create(appId, chosen!, body, options),
     onDone: (made) => {
       queries.setQueryData(previewQuery(appId, made.id).queryKey, made);
-      settleKept('preview', appId, from);
+      settleKept(place);
       onClose();
       onStarted(made);
     },
@@ -132,7 +139,7 @@ function Form({ appId, threadId, from, onClose, onStarted, begin }: PreviewDialo
             path={`/api/platform/v1/apps/${appId}/threads/${chosen}/previews`}
             body={body}
             ts={`client.previews.create('${appId}', '${chosen}', ${JSON.stringify(body)})`}
-            cli={`headrace preview --port ${port} -- ${quoted(typed.command)}`}
+            cli={`headrace preview ${chosen} --app ${appId} --port ${port} -- ${quoted(typed.command)}`}
           />
         )}
         <Button onPress={onClose}>Cancel</Button>

@@ -98,7 +98,9 @@ function Row({ preview, thread }: { preview: Preview; thread: string }) {
         <Status status={status} />
       </span>
       <span className="min-w-0 flex-[1_1_200px]">
-        <span className="block truncate">{thread}</span>
+        <span className="block truncate">
+          <Plain text={thread} />
+        </span>
         <span className="block truncate text-12 text-ink-3">
           {error ? (
             <Plain text={plainOutput(error.message)} />

@@ -33,7 +33,7 @@ export function StopButton({ preview }: { preview: Preview }) {
         method="DELETE"
         path={`/api/platform/v1/apps/${appId}/previews/${id}`}
         ts={`client.previews.delete('${appId}', '${id}')`}
-        cli={`headrace previews stop ${id}`}
+        cli={`headrace previews stop ${id} --app ${appId}`}
       />
       <Button isPending={stop.isSending} offBecause={off} onPress={() => stop.send(null)}>
         Stop

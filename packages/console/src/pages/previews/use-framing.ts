@@ -7,7 +7,7 @@ import type { Write } from '../../api/write.ts';
 import { ancestorsOf, mayFrame } from './framing.ts';
 
 export interface Framing {
-  /** `unknown`: being read, or the settings cannot be read; the browser decides. `open`: the preview itself decides. */
+  /** `unknown`: the settings cannot be read; the browser decides. `open`: the preview itself decides. */
   state: 'loading' | 'unknown' | 'open' | 'allowed' | 'forbidden';
   /** The list as it would be with this console in it. */
   wanted: string[];
