@@ -9,7 +9,13 @@ import { stripVTControlCharacters } from 'node:util';
 const HOME = 'packages/console';
 const BUILD_LIMIT = 2 * 60_000;
 /** What the build reads. */
-const SOURCES = [HOME, 'packages/client/src', 'package-lock.json', 'tsconfig.json'];
+const SOURCES = [
+  HOME,
+  'packages/client/src',
+  'packages/client/package.json',
+  'package-lock.json',
+  'tsconfig.json',
+];
 const NOT_READ = /(^|\/)(node_modules|dist|\.dist-[^/]*)$|\.(test|fixture)\.tsx?$/;
 /** Kept in dist: the hash of its sources, and what the service shows instead of a page. */
 const HASH = 'sources.sha256';
@@ -53,7 +59,10 @@ export async function buildConsole(root, { say, node, limitMs = BUILD_LIMIT }) {
   }
 }
 
-/** A folder cannot be renamed over another: for a moment there is none, and the service reads again. */
+/**
+ * A folder cannot be renamed over another: for a moment there is none. A request then is answered 503, and the next one
+ * reads again.
+ */
 function replace(dist, next, former) {
   rmSync(former, { recursive: true, force: true });
   try {

@@ -8,7 +8,7 @@ import { afterAll, beforeAll, expect } from 'vitest';
 import { browserTest, useBrowser } from './rig.ts';
 import { startGround } from './ground.ts';
 import type { Ground } from './ground.ts';
-import { visitAt } from './page.ts';
+import { faultsOfLook, visitAt } from './page.ts';
 
 const rig = useBrowser();
 let ground: Ground;
@@ -163,6 +163,7 @@ browserTest('an invited person joins once, and changes the password', async () =
   const visit = await at(path, nobody);
   visit.allows(/\/api\/session.*: 40[13]/);
   const { page } = visit;
+  expect(await faultsOfLook(visit)).toEqual([]);
   await page.getByLabel('Your name').fill('New One');
   await page.getByLabel('Password').pressSequentially('short');
   await press(page, 'Accept the invitation');

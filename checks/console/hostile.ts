@@ -24,31 +24,33 @@ export const PAYLOADS = [
   'constructor',
 ] as const;
 
-/** Names that mislead: the second ends in `.exe` but shows `txt`, the third has a character of no width. */
+/** Texts that mislead, or make a page wide or high. */
 export const MISLEADING = {
+  /** Ends in `.exe`, but would be shown as if it ended in `txt`. */
   rightToLeft: 'invoice\u202Etxt.exe',
+  /** Directional isolates around a letter. */
   isolate: 'a\u2066b\u2069c',
+  /** Characters of no width: it looks like the word without them. */
+  zeroWidth: 'pay\u200B\u2060pal\uFEFF',
   arabic: 'مرحبا بالعالم',
   long: 'W'.repeat(200),
+  /** Four people, joined to one sign. */
   emoji: '👩‍👩‍👧‍👦 family',
   combining: `Z${'\u0335'.repeat(60)}algo`,
 } as const;
 
-/** One line of this many characters: ten million in the long tests. */
-export const LONG_LINE = 10_000_000;
+/** Of the app and of the thread: pages have to show them as they are. */
+export const [NAME, TITLE] = [PAYLOADS[0], PAYLOADS[2]];
 
 export interface Hostile {
   app: App;
   /** With a message of every payload, and tools whose output is one. */
   threadId: string;
   buildId: string;
-  /** Of the thread: pages have to show it as it is. */
-  title: string;
 }
 
 /** An app whose every text is hostile. */
 export async function hostileApp(client: Client): Promise<Hostile> {
-  const [name, title] = [PAYLOADS[0], PAYLOADS[2]];
   const files = [
     ...PAYLOADS.filter((text) => !/["<>|:*?\\]/.test(text)).map((text, i) => ({
       path: `p${i}/${text}`,
@@ -56,17 +58,17 @@ export async function hostileApp(client: Client): Promise<Hostile> {
     })),
     { path: `img src=x onerror=xss()/${MISLEADING.arabic}.txt`, content: PAYLOADS.join('\n') },
     { path: `${'very-long-folder-name/'.repeat(8)}${'n'.repeat(80)}.ts`, content: 'x\n' },
+    { path: `${MISLEADING.emoji}.txt`, content: 'family\n' },
     { path: 'long-line.js', content: `const a = "${'x'.repeat(200_000)}";\n` },
   ];
-  const app = await makeApp(client, name, files);
+  const app = await makeApp(client, NAME, files);
   await client.apps.update(app.id, { metadata: { '<b data-xss>': PAYLOADS[1] } });
   const { thread } = await client.threads.create(app.id, {
-    title,
+    title: TITLE,
     message: {
       content: [
         ...PAYLOADS,
-        MISLEADING.rightToLeft,
-        MISLEADING.combining,
+        ...Object.values(MISLEADING),
         sh(`printf '%s\\n' '${PAYLOADS[1]}' "\x1b[31mred\x1b[0m\x1b]0;title\x07\x1b[2J\x1b[1000D"`),
         sh('head -c 300000 /dev/zero | tr "\\0" y'),
         `\`\`\`file notes.md\n${PAYLOADS.join('\n\n')}\n\`\`\``,
@@ -80,7 +82,7 @@ export async function hostileApp(client: Client): Promise<Hostile> {
       outputDirectory: 'dist',
     })
     .done();
-  return { app, threadId: thread.id, buildId: build.id, title };
+  return { app, threadId: thread.id, buildId: build.id };
 }
 
 /** Before any script of the page: what a payload that runs would leave behind. */

@@ -4,7 +4,7 @@ import { OWNER } from '../harness/service.ts';
 import { completedThread, conflictedApply, makeApp, startGround, waitingThread } from './ground.ts';
 import type { App, Ground } from './ground.ts';
 import { KINDS } from './conflicts.ts';
-import { atRest, focused, open, tabTo, visitAt } from './page.ts';
+import { atRest, faultsOfLook, focused, open, tabTo, visitAt } from './page.ts';
 import { browserTest, useBrowser } from './rig.ts';
 
 const rig = useBrowser();
@@ -24,6 +24,7 @@ browserTest('signing in, from the address that was asked for', async () => {
   const { page } = visit;
   await page.goto('/console/apps');
   await page.getByLabel(/e-?mail/i).waitFor();
+  expect(await faultsOfLook(visit)).toEqual([]);
   expect(await focused(page)).toMatch(/e-?mail/i);
   await page.keyboard.type(OWNER.email);
   await page.keyboard.press('Tab');

@@ -129,6 +129,27 @@ export function tooWide(page: Page): Promise<string[]> {
   })()`);
 }
 
+const PHONES = [360, 320];
+
+/** What is wrong with how a page looks: by axe in both themes, and where it is wider than a phone. */
+export async function faultsOfLook(visit: Visit): Promise<string[]> {
+  const { page } = visit;
+  const size = page.viewportSize()!;
+  const faults: string[] = [];
+  for (const theme of ['light', 'dark'] as const) {
+    await page.emulateMedia({ colorScheme: theme });
+    faults.push(...(await axe(page)).map((fault) => `${theme}: ${fault}`));
+  }
+  for (const width of PHONES) {
+    await page.setViewportSize({ width, height: 640 });
+    await atRest(visit);
+    faults.push(...(await tooWide(page)).map((fault) => `${width} px: ${fault}`));
+  }
+  await page.setViewportSize(size);
+  await page.emulateMedia({ colorScheme: 'light' });
+  return faults;
+}
+
 /** What has the focus: its role or tag, and its name. */
 export function focused(page: Page): Promise<string> {
   return page.evaluate<string>(`(() => {

@@ -1,15 +1,21 @@
-/** Every page, without violations of WCAG in both themes, and no wider than a phone; of one page each state. */
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+/**
+ * Every page: without violations of WCAG in both themes, no wider than a phone, opened with few requests; of one page each
+ * state.
+ */
+import { afterAll, beforeAll, describe, expect } from 'vitest';
 import { openVisit } from './browser.ts';
 import type { Visit } from './browser.ts';
 import { KINDS } from './conflicts.ts';
-import { atRest, axe, goTo, open, tooWide } from './page.ts';
+import { faultsOfLook, open } from './page.ts';
 import { browserTest, useBrowser } from './rig.ts';
 import { PAGES } from './scenes.ts';
 import { empty, expired, failed, loading, offline, setStage, unknown } from './states.ts';
 import type { Stage } from './states.ts';
 
-const WIDTHS = [360, 320];
+/** Of the API, to open a page with nothing cached; streams apart. */
+const MOST_REQUESTS = 12;
+/** A thread has its conversation, runs, applies, checkpoints, approvals and changes on one page. */
+const MORE_REQUESTS: Record<string, number> = { thread: 14 };
 /** Of the others in `long/`. */
 const WITH_STATES = ['inbox'];
 
@@ -21,12 +27,12 @@ beforeAll(async () => {
 afterAll(() => stage?.close());
 
 describe('the ground', () => {
-  test('has an apply with all seven kinds of conflict', () => {
+  browserTest('has an apply with all seven kinds of conflict', () => {
     const kinds = new Set(stage.ground.conflict.preview.conflicts.map(({ kind }) => kind));
     expect([...kinds].toSorted()).toEqual([...KINDS].toSorted());
   });
 
-  test('has threads, builds and a preview in the states that pages show', () => {
+  browserTest('has threads, builds and a preview in the states that pages show', () => {
     const { threads, builds, preview } = stage.ground;
     expect(Object.fromEntries(Object.entries(threads).map(([name, { status }]) => [name, status]))).toEqual({
       completed: 'ready',
@@ -45,27 +51,22 @@ describe('the ground', () => {
   });
 });
 
-describe('clean to axe in both themes, and fits a phone', () => {
+describe('clean to axe in both themes, fits a phone, asks little', () => {
   let visit: Visit;
   beforeAll(async () => {
     visit = await openVisit(rig.browser(), stage.options);
-    await open(visit, '/console/');
   });
   afterAll(() => visit?.close());
 
-  browserTest.each(PAGES)('$name', async ({ path }) => {
-    const { page } = visit;
-    await page.emulateMedia({ colorScheme: 'light' });
-    await page.setViewportSize({ width: 1280, height: 800 });
-    await goTo(visit, path(stage.ground));
-    expect(await axe(page), 'light').toEqual([]);
-    await page.emulateMedia({ colorScheme: 'dark' });
-    expect(await axe(page), 'dark').toEqual([]);
-    for (const width of WIDTHS) {
-      await page.setViewportSize({ width, height: 640 });
-      await atRest(visit);
-      expect(await tooWide(page), `${width} px`).toEqual([]);
-    }
+  browserTest.each(PAGES)('$name', async ({ name, path }) => {
+    const { proxy } = stage;
+    proxy.forget();
+    await open(visit, path(stage.ground));
+    const asked = proxy.asked().filter((one) => one.path.startsWith('/api/') && !one.isStream);
+    expect(await faultsOfLook(visit)).toEqual([]);
+    expect(asked.length, asked.map((one) => `${one.method} ${one.path}`).join('\n')).toBeLessThanOrEqual(
+      MORE_REQUESTS[name] ?? MOST_REQUESTS,
+    );
     expect(visit.problems()).toEqual([]);
   });
 });

@@ -90,15 +90,23 @@ export async function startProxy(target: string): Promise<Proxy> {
         const frames = /\/events\/stream/.test(url!) && answer.statusCode === 200 ? framesOf(url!) : null;
         if (frames && fault?.kind === 'repeat') outgoing.write(frames.former());
         let left = fault?.kind === 'cut' || fault?.kind === 'stall' ? fault.after : Infinity;
+        const cut = () => {
+          if (left === 0 && fault?.kind === 'cut') outgoing.destroy();
+        };
+        const stall = () => {
+          if (left === 0 && fault?.kind === 'stall') stalled.add(outgoing);
+        };
+        // Without a byte to pass, no write below would do it.
+        cut();
+        stall();
         answer.on('data', (part: Buffer) => {
           if (left === 0) return;
           const passing = part.subarray(0, left);
           left -= passing.length;
           frames?.saw(passing.toString());
-          const hasRoom = outgoing.write(passing, () => {
-            if (left === 0 && fault?.kind === 'cut') outgoing.destroy();
-          });
-          if (left === 0 && fault?.kind === 'stall') stalled.add(outgoing);
+          // What was passed goes out first.
+          const hasRoom = outgoing.write(passing, cut);
+          stall();
           if (hasRoom) return;
           answer.pause();
           outgoing.once('drain', () => answer.resume());

@@ -122,6 +122,15 @@ describe('the proxy', () => {
     once({ kind: 'cut', after: 70 });
     expect(await read(Infinity)).toBe(`${whole.slice(0, 70)}|cut`);
   });
+  test.each(['cut', 'stall'] as const)('a %s before the first byte passes none', async (kind) => {
+    once({ kind, after: 0 });
+    const reading = read(Infinity).catch(() => '|cut');
+    if (kind === 'stall') {
+      await expect.poll(() => proxy.streams().open).toBe(1);
+      setTimeout(() => proxy.release(), 50);
+    }
+    expect(await reading).toBe('|cut');
+  });
   test('repeats the last frames of a feed', async () => {
     await read(whole.length);
     once({ kind: 'repeat' });

@@ -1,4 +1,4 @@
-/** Every page of the console: where it is, what it reads, and further scenes of it for pictures. */
+/** Every page of who is signed in: where it is, what it reads, and further scenes of it for pictures. */
 import type { Visit } from './browser.ts';
 import type { WholeGround } from './ground.ts';
 
@@ -16,8 +16,6 @@ export interface PageScene extends Scene {
   unknown?(ground: WholeGround): string;
   /** Where nothing is to be shown: the same page of a service without apps, or of an app without any work. */
   empty?: 'service' | ((appId: string) => string);
-  /** It shows nothing but the session. */
-  isOfSession?: boolean;
 }
 
 const app = ({ app: { id } }: WholeGround) => `/console/apps/${id}`;
@@ -113,7 +111,7 @@ export const PAGES: PageScene[] = [
     read: /\/previews\/prv_/,
     unknown: (ground) => `${app(ground)}/previews/${none(ground.preview.id)}`,
   },
-  { name: 'account', path: () => '/console/account', read: /^GET \/api\/sessions/, isOfSession: true },
+  { name: 'account', path: () => '/console/account', read: /^GET \/api\/sessions/ },
 ];
 
 const press = (keys: string) => (visit: Visit) => visit.page.keyboard.press(keys);

@@ -32,5 +32,7 @@ export default async function setup(project: TestProject): Promise<void> {
   });
   const failure = join(root, 'packages/console/dist/failure.txt');
   if (existsSync(failure))
-    throw new Error(`The console could not be built:\n${readFileSync(failure, 'utf8')}`);
+    throw new Error(
+      `The console could not be built; \`npm start\` tries again:\n${readFileSync(failure, 'utf8')}`,
+    );
 }

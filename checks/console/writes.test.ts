@@ -60,17 +60,23 @@ describe('a message', () => {
         await field.fill(`${TEXT} `);
         await field.fill(TEXT);
       }
-      // A connection that is lost: the write may have been done.
-      proxy.plan(({ method }) => (method === 'POST' ? { kind: 'refuse' } : null));
+      // The write is done, but its answer is lost.
+      const sent = async () => {
+        const { items } = await ground.client.messages.list(app.id, threadId);
+        return items.filter(({ content }) => content === TEXT).length;
+      };
+      proxy.plan(({ method, path }) =>
+        method === 'POST' && path.endsWith('/messages') ? { kind: 'cut', after: 1 } : null,
+      );
       await field.press('ControlOrMeta+Enter');
+      await expect.poll(sent).toBe(1);
       expect(await field.inputValue()).toBe(TEXT);
       await open(visit, `/console/apps/${app.id}/threads/${threadId}`);
       expect(await field.inputValue()).toBe(TEXT);
       proxy.plan(() => null);
       await field.press('ControlOrMeta+Enter');
       await expect.poll(() => field.inputValue()).toBe('');
-      const { items } = await ground.client.messages.list(app.id, threadId);
-      expect(items.filter(({ content }) => content === TEXT).length).toBe(1);
+      expect(await sent()).toBe(1);
     },
   );
 });

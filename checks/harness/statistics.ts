@@ -11,8 +11,8 @@ export interface Summary {
 /** Throws RangeError on an empty series: a benchmark that measured nothing has failed. */
 export function summarize(samples: readonly number[]): Summary {
   if (samples.length === 0) throw new RangeError('nothing was measured');
-  const sorted = [...samples].sort((a, b) => a - b);
-  const rank = (share: number) => sorted[Math.max(0, Math.ceil(share * sorted.length) - 1)]!;
+  const sorted = sortedOf(samples);
+  const rank = (share: number) => rankOf(sorted, share);
   return {
     count: sorted.length,
     min: sorted[0]!,
@@ -22,3 +22,12 @@ export function summarize(samples: readonly number[]): Summary {
     max: sorted.at(-1)!,
   };
 }
+
+/** Another percentile than those of the summary, as a share: 0.75. */
+export const percentile = (samples: readonly number[], share: number): number =>
+  rankOf(sortedOf(samples), share);
+
+const sortedOf = (samples: readonly number[]) => [...samples].sort((a, b) => a - b);
+
+const rankOf = (sorted: number[], share: number) =>
+  sorted[Math.max(0, Math.ceil(share * sorted.length) - 1)]!;

@@ -59,6 +59,7 @@ test('builds what was never built, and then only when a source has other content
   for (const path of [
     'packages/console/src/ui/new.tsx',
     'packages/client/src/index.ts',
+    'packages/client/package.json',
     'package-lock.json',
   ]) {
     write(path, 'changed');

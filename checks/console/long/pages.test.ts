@@ -13,11 +13,8 @@ beforeAll(async () => {
 afterAll(() => stage?.close());
 
 describe.each(PAGES)('$name', (page) => {
-  // Who is signed in is read before there is a page.
-  if (!page.isOfSession) {
-    browserTest('loading', () => loading(stage, page));
-    browserTest('error', () => failed(stage, page));
-  }
+  browserTest('loading', () => loading(stage, page));
+  browserTest('error', () => failed(stage, page));
   if (page.unknown) browserTest('unknown and forbidden', () => unknown(stage, page));
   if (page.empty) browserTest('empty', () => empty(stage, page));
   browserTest('offline', () => offline(stage, page));

@@ -22,6 +22,10 @@ const READ = ['GET', 'HEAD'] as const;
 /** Answers `/console/` and what is below, and leads browsers there from `/`. */
 export function serveConsole(app: FastifyInstance, { folder, previews }: ConsolePlace): void {
   const kept = new KeptConsole(folder);
+  // Not at the first request: a set-up before it could have put a newer console there than this service's.
+  app.addHook('onReady', async () => {
+    await kept.read().catch(() => {});
+  });
   const page: RouteHandlerMethod = async (request, reply) => {
     const built = await kept.read().catch((error: unknown) => sayNotBuilt(error, request, reply));
     if (!built) return reply;
@@ -57,9 +61,9 @@ export function serveConsole(app: FastifyInstance, { folder, previews }: Console
 }
 
 /**
- * The console of the first request for it, whole and as long as the process lives: pages of another version
- * than the service's would call what it does not have, and a page's later chunks have to be of its own build.
- * All encodings of a build take a few megabytes. What was not built is looked for again.
+ * The console of the service's start, or else of the first request that finds one, whole and as long as the process
+ * lives: pages of another version than the service's would call what it does not have, and a page's later chunks have
+ * to be of its own build. All encodings of a build take a few megabytes.
  */
 class KeptConsole {
   readonly #folder: string;
