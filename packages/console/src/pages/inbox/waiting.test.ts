@@ -1,6 +1,6 @@
 import type { Apply, Build, Thread } from '@headrace/client';
 import { describe, expect, test } from 'vitest';
-import { runningOf, waitingOf } from './waiting.ts';
+import { detailedOf, runningOf, waitingOf } from './waiting.ts';
 
 const thread = (id: string, more: Partial<Thread> = {}) =>
   ({
@@ -78,6 +78,15 @@ describe('what waits for a person', () => {
       }),
     ).toEqual(['bld_2', 'apl_1']);
   });
+});
+
+test('only the first rows read more than the lists', () => {
+  const asks = ['a', 'b', 'c', 'd'].map((id) =>
+    thread(id, { status: 'waiting', waitingOn: [`approval:${id}`] }),
+  );
+  const applies = [apply('apl_1', 'e')];
+  const items = waitingOf({ threads: asks, applies, builds: [], dismissed: new Set() });
+  expect([...detailedOf(items)]).toEqual(['apl_1', 'approval:a', 'approval:b']);
 });
 
 test('what runs: the longest first', () => {
