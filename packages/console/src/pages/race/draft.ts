@@ -1,5 +1,6 @@
 /** What is typed for a new thread, kept by this browser until the thread exists. */
 import { useState } from 'react';
+import { useKeptName } from '../../ui/kept.ts';
 
 export interface NewThreadDraft {
   content: string;
@@ -16,7 +17,7 @@ export function useDraftOfThread(appId: string): {
   change: (part: Partial<NewThreadDraft>) => void;
   clear: () => void;
 } {
-  const name = `headrace:new-thread:${appId}`;
+  const name = `headrace:${useKeptName(`new-thread ${appId}`)}`;
   const [draft, setDraft] = useState(() => read(name));
   return {
     draft,
