@@ -158,7 +158,11 @@ function Owner() {
           items={[
             ...organizations
               .filter(({ id }) => id !== activeOrganizationId)
-              .map(({ id, name }) => ({ id, text: `Switch to ${name}`, onAction: () => void switchTo(id).catch(tell) })),
+              .map(({ id, name }) => ({
+                id,
+                text: `Switch to ${name}`,
+                onAction: () => void switchTo(id).catch(tell),
+              })),
             { id: 'account', text: 'Your account', onAction: () => void navigate({ to: '/account' }) },
             {
               id: 'docs',

@@ -14,10 +14,7 @@ export function useKeptName(name: string): string {
  * `place` has to be another one for each place, as a component's key. Setting `initial` itself forgets it. A function
  * gets what is typed by now.
  */
-export function useKept<T>(
-  place: string,
-  initial: T,
-): [T, (value: T | ((now: T) => T)) => void] {
+export function useKept<T>(place: string, initial: T): [T, (value: T | ((now: T) => T)) => void] {
   const name = useKeptName(place);
   const [value, setValue] = useState<T>(() => read(name) ?? initial);
   const latest = useRef(value);

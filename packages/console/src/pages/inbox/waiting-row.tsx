@@ -91,7 +91,12 @@ function ApprovalRow({ thread, appName, at, isDetailed }: ThreadRow) {
   const query = useInfiniteQuery({ ...approvalsQuery(appId, threadId), enabled: isDetailed });
   const open = itemsOf(query.data).filter(({ status }) => status === 'pending');
   const line = { status: 'waiting', word: 'approve?', title: titleOf(thread), note: appName, at };
-  if (!isDetailed) return <Line {...line}><OpenThread thread={thread} /></Line>;
+  if (!isDetailed)
+    return (
+      <Line {...line}>
+        <OpenThread thread={thread} />
+      </Line>
+    );
   if (!query.data)
     return (
       <Line

@@ -61,6 +61,8 @@ async function write(key: string, { files, ...text }: KeptMessage, withFiles: bo
   else store.put(text, key);
   if (withFiles && files.length > 0) store.put(files, filesOf(key));
   else if (withFiles) store.delete(filesOf(key));
+  // Not left to the page, which may be going.
+  transaction.commit();
   await new Promise<void>((resolve, reject) => {
     transaction.addEventListener('complete', () => resolve());
     transaction.addEventListener('abort', () =>
