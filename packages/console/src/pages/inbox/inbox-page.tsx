@@ -26,7 +26,7 @@ export function InboxPage() {
   const known = useMemo(
     () => [
       ...new Map(
-        [latest, asking, threads].flatMap(({ data }) => itemsOf(data)).map((thread) => [thread.id, thread]),
+        [latest.data, asking.data, threads.data].flatMap(itemsOf).map((thread) => [thread.id, thread]),
       ).values(),
     ],
     [latest.data, asking.data, threads.data],

@@ -1,6 +1,5 @@
 /** What is typed for a new thread, kept by this browser until the thread exists. */
 import { useState } from 'react';
-import { useKeptName } from '../../ui/kept.ts';
 
 export interface NewThreadDraft {
   content: string;
@@ -12,12 +11,13 @@ export interface NewThreadDraft {
 const EMPTY: NewThreadDraft = { content: '', title: '', modelId: null };
 const MOST_TITLE = 80;
 
-export function useDraftOfThread(appId: string): {
+/** `keptName` is that of `useKeptName`. */
+export function useDraftOfThread(keptName: string): {
   draft: NewThreadDraft;
   change: (part: Partial<NewThreadDraft>) => void;
   clear: () => void;
 } {
-  const name = `headrace:${useKeptName(`new-thread ${appId}`)}`;
+  const name = `headrace:${keptName}`;
   const [draft, setDraft] = useState(() => read(name));
   return {
     draft,
