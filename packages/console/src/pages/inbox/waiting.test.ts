@@ -80,13 +80,11 @@ describe('what waits for a person', () => {
   });
 });
 
-test('only the first rows read more than the lists', () => {
-  const asks = ['a', 'b', 'c', 'd'].map((id) =>
-    thread(id, { status: 'waiting', waitingOn: [`approval:${id}`] }),
-  );
-  const applies = [apply('apl_1', 'e')];
-  const items = waitingOf({ threads: asks, applies, builds: [], dismissed: new Set() });
-  expect([...detailedOf(items)]).toEqual(['apl_1', 'approval:a', 'approval:b']);
+test('few rows read more than the lists, an approval first', () => {
+  const failed = ['a', 'b', 'c', 'd'].map((id) => thread(id, { status: 'failed' }));
+  const asks = ['e', 'f'].map((id) => thread(id, { status: 'waiting', waitingOn: [`approval:${id}`] }));
+  const items = waitingOf({ threads: [...failed, ...asks], applies: [], builds: [], dismissed: new Set() });
+  expect([...detailedOf(items)]).toEqual(['approval:e', 'run_a']);
 });
 
 test('what runs: the longest first', () => {

@@ -52,17 +52,17 @@ export function waitingOf({ threads, applies, builds, dismissed }: Lists): Waiti
 }
 
 /** What rows may read beyond the lists: opening the page must not cost more with each thing that waits. */
-const MOST_READS = 5;
+const MOST_READS = 3;
 /** An approval and its tool; a run. */
 const READS: Record<Waiting['kind'], number> = { approval: 2, run: 1, conflict: 0, build: 0 };
 
-/** The items, from the first on, that are shown with what only further reads tell. */
+/** The items that are shown with what only further reads tell: the first ones, approvals before all else. */
 export function detailedOf(items: Waiting[]): ReadonlySet<string> {
   const detailed = new Set<string>();
   let left = MOST_READS;
-  for (const { id, kind } of items) {
+  for (const { id, kind } of items.toSorted((a, b) => READS[b.kind] - READS[a.kind])) {
+    if (READS[kind] > left) continue;
     left -= READS[kind];
-    if (left < 0) break;
     detailed.add(id);
   }
   return detailed;
