@@ -97,21 +97,13 @@ function ApprovalRow({ thread, appName, at, isDetailed }: ThreadRow) {
         <OpenThread thread={thread} />
       </Line>
     );
-  if (!query.data)
+  if (query.error && !query.data)
     return (
-      <Line
-        {...line}
-        below={
-          query.error ? (
-            <Failure error={query.error} retry={() => void query.refetch()} />
-          ) : (
-            <Skeleton lines={1} />
-          )
-        }
-      >
+      <Line {...line} below={<Failure error={query.error} retry={() => void query.refetch()} />}>
         <OpenThread thread={thread} />
       </Line>
     );
+  if (!query.data) return <Line {...line} below={<Skeleton lines={1} />} />;
   return open.map((approval) => (
     <Line
       key={approval.id}
@@ -191,7 +183,8 @@ function Line({
           <Check size={14} />
         </IconButton>
       )}
-      {below && <div className="flex min-w-0 basis-full flex-col gap-2">{below}</div>}
+      {/* As high as a short question, so that nothing moves as it comes. */}
+      {below && <div className="flex min-h-23 min-w-0 basis-full flex-col gap-2">{below}</div>}
     </div>
   );
 }

@@ -49,7 +49,7 @@ export function AskedInput({ approval, asked }: { approval: Approval; asked: Ask
       </p>
       {command !== null && <Verbatim text={`$ ${command}`} label="Command" />}
       {json !== null && <Verbatim text={json} label="Input" />}
-      {!tool && (error ? <Failure error={error} retry={retry} /> : <Skeleton lines={1} />)}
+      {!tool && (error ? <Failure error={error} retry={retry} /> : <Skeleton lines={1} height={28} />)}
     </>
   );
 }
