@@ -12,12 +12,15 @@ interface Pending {
   at: number;
 }
 
+/** The key of a new write. `crypto.randomUUID` is missing where the page came without TLS. */
+export const newKey = (): string => `console-${hex(crypto.getRandomValues(new Uint8Array(16)))}`;
+
 /** `intent` names the write: method, path and content. */
 export async function keyOf(intent: string): Promise<string> {
   const name = PREFIX + (await digest(intent));
   const kept = read(name);
   if (kept && Date.now() - kept.at < LIFE_MS) return kept.key;
-  const key = `console-${crypto.randomUUID()}`;
+  const key = newKey();
   try {
     sessionStorage.setItem(name, JSON.stringify({ key, at: Date.now() } satisfies Pending));
   } catch {
@@ -47,7 +50,8 @@ function read(name: string): Pending | null {
 async function digest(text: string): Promise<string> {
   if (!globalThis.crypto.subtle) return `${text.length}:${text.slice(0, 2000)}`;
   const hash = await crypto.subtle.digest('SHA-256', new TextEncoder().encode(text));
-  return Array.from(new Uint8Array(hash).subarray(0, 16), (byte) => byte.toString(16).padStart(2, '0')).join(
-    '',
-  );
+  return hex(new Uint8Array(hash).subarray(0, 16));
 }
+
+const hex = (bytes: Uint8Array): string =>
+  Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('');

@@ -62,7 +62,7 @@ export async function once<T>(intent: string, call: (options: WriteOptions) => P
 }
 
 /** A refusal is an answer: the corrected write is another one. */
-const isAnswered = (error: unknown) =>
+export const isAnswered = (error: unknown): boolean =>
   error instanceof HeadraceError &&
   error.status >= 400 &&
   error.status < 500 &&

@@ -6,9 +6,11 @@ import { Inbox, Layers, X } from 'lucide-react';
 import { lazy, Suspense } from 'react';
 import type { ReactNode } from 'react';
 import { client } from '../api/client.ts';
+import { faultOf } from '../api/faults.ts';
 import { allThreadsQuery, itemsOf } from '../api/queries.ts';
 import { sessionQuery, useSession } from '../api/session.ts';
 import { IconButton } from '../ui/button.tsx';
+import { notify } from '../ui/notices.tsx';
 import { Status } from '../ui/status.tsx';
 import { setTheme, themeOf } from './theme.ts';
 
@@ -122,6 +124,8 @@ function RecentThreads() {
   );
 }
 
+const tell = (error: unknown) => notify(faultOf(error).message, 'fail');
+
 function Owner() {
   const { user, organizations, activeOrganizationId } = useSession();
   const queries = useQueryClient();
@@ -154,7 +158,11 @@ function Owner() {
           items={[
             ...organizations
               .filter(({ id }) => id !== activeOrganizationId)
-              .map(({ id, name }) => ({ id, text: `Switch to ${name}`, onAction: () => void switchTo(id) })),
+              .map(({ id, name }) => ({
+                id,
+                text: `Switch to ${name}`,
+                onAction: () => void switchTo(id).catch(tell),
+              })),
             { id: 'account', text: 'Your account', onAction: () => void navigate({ to: '/account' }) },
             {
               id: 'docs',
@@ -164,7 +172,7 @@ function Owner() {
             ...(['system', 'light', 'dark'] as const)
               .filter((theme) => theme !== themeOf())
               .map((theme) => ({ id: theme, text: `Theme: ${theme}`, onAction: () => setTheme(theme) })),
-            { id: 'out', text: 'Sign out', onAction: () => void signOut() },
+            { id: 'out', text: 'Sign out', onAction: () => void signOut().catch(tell) },
           ]}
         />
       </Suspense>

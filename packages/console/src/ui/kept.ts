@@ -1,22 +1,35 @@
 /** State that a reload keeps, in this browser: what a person has typed and not sent. */
-import { useCallback, useState } from 'react';
+import { useCallback, useRef, useState } from 'react';
+import { useSession } from '../api/session.ts';
 
 const PREFIX = 'headrace:kept:';
 
-/** `name` has to be another one for each place, as a component's key. Setting `initial` itself forgets it. */
-export function useKept<T>(name: string, initial: T): [T, (value: T) => void] {
+/** The name of something kept for this user in this organization: others use the same browser. */
+export function useKeptName(name: string): string {
+  const { user, activeOrganizationId } = useSession();
+  return `${user.id} ${activeOrganizationId ?? '-'} ${name}`;
+}
+
+/**
+ * `place` has to be another one for each place, as a component's key. Setting `initial` itself forgets it. A function
+ * gets what is typed by now.
+ */
+export function useKept<T>(place: string, initial: T): [T, (value: T | ((now: T) => T)) => void] {
+  const name = useKeptName(place);
   const [value, setValue] = useState<T>(() => read(name) ?? initial);
+  const latest = useRef(value);
   const set = useCallback(
-    (next: T) => {
-      setValue(next);
-      keep(name, next === initial ? null : next);
+    (next: T | ((now: T) => T)) => {
+      latest.current = typeof next === 'function' ? (next as (now: T) => T)(latest.current) : next;
+      setValue(latest.current);
+      keep(name, latest.current === initial ? null : latest.current);
     },
     [name, initial],
   );
   return [value, set];
 }
 
-/** Null if nothing is kept. */
+/** Null if nothing is kept. `name` is that of `useKeptName`. */
 export function read<T>(name: string): T | null {
   try {
     return JSON.parse(localStorage.getItem(PREFIX + name) ?? 'null') as T | null;

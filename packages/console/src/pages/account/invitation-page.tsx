@@ -10,14 +10,12 @@ import { sessionQuery } from '../../api/session.ts';
 import { FaultLine } from '../../ui/fault-line.tsx';
 import { Button } from '../../ui/button.tsx';
 import { Checkbox, Field } from '../../ui/fields.tsx';
+import { notify } from '../../ui/notices.tsx';
 import { useTitle } from '../../ui/page.tsx';
 import { Empty } from '../../ui/states.tsx';
 import { passwordFault, RULE } from './new-password.ts';
 
 const route = getRouteApi('/invitations/$token');
-
-/** The service takes a name, but keeps the one that the user has. */
-const SAME_NAME = '–';
 
 /** Takes part in an organization, as a new user or as one who signs in here already. */
 export function InvitationPage() {
@@ -57,8 +55,7 @@ function Accept({ onDead }: { onDead: () => void }) {
     setSending(true);
     setFault(null);
     try {
-      const body = { name: isKnown ? SAME_NAME : name.trim(), password };
-      await client.invitations.accept(token, body);
+      await client.invitations.accept(token, { name: name.trim(), password });
       queries.clear();
       await queries.fetchQuery({ ...sessionQuery, staleTime: 0 });
       await router.navigate({ to: '/', replace: true });
@@ -81,18 +78,18 @@ function Accept({ onDead }: { onDead: () => void }) {
         }}
       >
         <p className="text-ink-2">You are invited to an organization.</p>
-        {!isKnown && (
-          <Field
-            label="Your name"
-            autoComplete="name"
-            value={name}
-            onChange={setName}
-            fault={fieldFault(fault, '/name')}
-            isRequired
-            maxLength={200}
-            autoFocus
-          />
-        )}
+        {/* Always: who is mistaken about having a user gets this name. */}
+        <Field
+          label="Your name"
+          autoComplete="name"
+          hint={isKnown ? 'Used only if you are new here.' : undefined}
+          value={name}
+          onChange={setName}
+          fault={fieldFault(fault, '/name')}
+          isRequired
+          maxLength={200}
+          autoFocus
+        />
         <Field
           label="Password"
           type="password"
@@ -123,8 +120,12 @@ function SignedInAs() {
   const queries = useQueryClient();
   if (!data) return null;
   const signOut = async () => {
-    await client.session.signOut();
-    queries.setQueryData(sessionQuery.queryKey, null);
+    try {
+      await client.session.signOut();
+      queries.setQueryData(sessionQuery.queryKey, null);
+    } catch (error) {
+      notify(faultOf(error).message, 'fail');
+    }
   };
   return (
     <div className="flex flex-col items-start gap-2 border-l-2 border-wait pl-3">

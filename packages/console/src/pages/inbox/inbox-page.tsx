@@ -3,17 +3,20 @@ import { useInfiniteQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { useMemo } from 'react';
 import { allAppliesQuery, allBuildsQuery, allThreadsQuery, appsQuery, itemsOf } from '../../api/queries.ts';
+import { Button } from '../../ui/button.tsx';
 import { Page, Section } from '../../ui/page.tsx';
 import { Empty, Failure, Skeleton } from '../../ui/states.tsx';
 import { Status } from '../../ui/status.tsx';
 import { Time, plural } from '../../ui/values.tsx';
 import { useDismissed } from './dismissed.ts';
 import { WaitingRow } from './waiting-row.tsx';
-import { runningOf, waitingOf } from './waiting.ts';
+import { detailedOf, runningOf, waitingOf } from './waiting.ts';
 
-const AT_WORK = 'waiting,failed,running,queued,blocked';
+const AT_WORK = 'failed,running,queued,blocked';
 
 export function InboxPage() {
+  // Apart: many at work must not push out one that waits.
+  const asking = useInfiniteQuery(allThreadsQuery({ status: 'waiting' }));
   const threads = useInfiniteQuery(allThreadsQuery({ status: AT_WORK }));
   const applies = useInfiniteQuery(allAppliesQuery({ status: 'conflicted' }));
   const latest = useInfiniteQuery(allThreadsQuery({ sort: 'activity' }));
@@ -23,24 +26,26 @@ export function InboxPage() {
   const known = useMemo(
     () => [
       ...new Map(
-        [...itemsOf(latest.data), ...itemsOf(threads.data)].map((thread) => [thread.id, thread]),
+        [latest.data, asking.data, threads.data].flatMap(itemsOf).map((thread) => [thread.id, thread]),
       ).values(),
     ],
-    [latest.data, threads.data],
+    [latest.data, asking.data, threads.data],
   );
   const waiting = useMemo(
     () =>
       waitingOf({ threads: known, applies: itemsOf(applies.data), builds: itemsOf(builds.data), dismissed }),
     [known, applies.data, builds.data, dismissed],
   );
+  const detailed = useMemo(() => detailedOf(waiting), [waiting]);
   const running = useMemo(() => runningOf(itemsOf(threads.data)), [threads.data]);
   const nameOf = useMemo(() => {
     const names = new Map(itemsOf(apps.data).map(({ id, name }) => [id, name]));
     return (appId: string) => names.get(appId) ?? 'an app';
   }, [apps.data]);
-  const lists = [threads, applies, latest, builds];
+  const lists = [asking, threads, applies, latest, builds];
   const isLoading = lists.some(({ data, error }) => !data && !error);
   const failed = lists.find(({ data, error }) => !data && error);
+  const further = [asking, threads, applies, builds].filter(({ hasNextPage }) => hasNextPage);
   return (
     <Page title="Inbox">
       <Section
@@ -59,12 +64,25 @@ export function InboxPage() {
               key={item.id}
               item={item}
               appName={nameOf(appOf(item))}
+              isDetailed={detailed.has(item.id)}
               onDismiss={() => dismiss(item.id)}
             />
           ))
         )}
         {!isLoading && !failed && waiting.length === 0 && (
-          <NothingWaits isNew={itemsOf(apps.data).length === 0} />
+          <NothingWaits isNew={itemsOf(apps.data).length === 0} isAll={further.length === 0} />
+        )}
+        {further.length > 0 && (
+          <div className="px-4 py-2">
+            <Button
+              isPending={further.some(({ isFetchingNextPage }) => isFetchingNextPage)}
+              onPress={() => {
+                for (const list of further) void list.fetchNextPage();
+              }}
+            >
+              Show more
+            </Button>
+          </div>
         )}
       </Section>
       {running.length > 0 && (
@@ -102,10 +120,10 @@ const appOf = (item: ReturnType<typeof waitingOf>[number]): string =>
       ? item.build.projectId
       : item.thread.projectId;
 
-function NothingWaits({ isNew }: { isNew: boolean }) {
+function NothingWaits({ isNew, isAll }: { isNew: boolean; isAll: boolean }) {
   if (!isNew)
     return (
-      <Empty title="Nothing waits.">
+      <Empty title={isAll ? 'Nothing waits.' : 'Nothing waits among the newest.'}>
         <p>Approvals, conflicts, failed runs and failed builds appear here.</p>
       </Empty>
     );

@@ -1,27 +1,33 @@
 /** One line of the inbox, with what can be done about it at once. */
 import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
 import { Check } from 'lucide-react';
+import { lazy, Suspense } from 'react';
 import type { ReactNode } from 'react';
-import type { Approval, Thread } from '@headrace/client';
+import type { Thread } from '@headrace/client';
+import { Plain } from '../../code/plain.tsx';
 import { approvalsQuery, itemsOf, runQuery } from '../../api/queries.ts';
-import { client } from '../../api/client.ts';
-import { useOffReason, useWrite } from '../../api/write.ts';
-import { Button, ButtonLink, IconButton } from '../../ui/button.tsx';
-import { notify } from '../../ui/notices.tsx';
+import { ButtonLink, IconButton } from '../../ui/button.tsx';
+import { Failure, Skeleton } from '../../ui/states.tsx';
 import { Status } from '../../ui/status.tsx';
 import { Time, plural } from '../../ui/values.tsx';
 import type { Waiting } from './waiting.ts';
 
+// What is asked may need the colours and marks of code, which an empty inbox does not.
+const Question = lazy(async () => ({ default: (await import('./question.tsx')).Question }));
+
 interface RowProps {
   item: Waiting;
   appName: string;
+  /** It may read more than the lists have. */
+  isDetailed: boolean;
   onDismiss: () => void;
 }
+type ThreadRow = Pick<RowProps, 'appName' | 'isDetailed'> & { thread: Thread; at: string };
 
-export function WaitingRow({ item, appName, onDismiss }: RowProps) {
+export function WaitingRow({ item, appName, isDetailed, onDismiss }: RowProps) {
   switch (item.kind) {
     case 'approval':
-      return <ApprovalRow thread={item.thread} appName={appName} at={item.at} />;
+      return <ApprovalRow thread={item.thread} appName={appName} at={item.at} isDetailed={isDetailed} />;
     case 'conflict': {
       const { projectId: appId, threadId, conflicts } = item.apply;
       return (
@@ -44,7 +50,15 @@ export function WaitingRow({ item, appName, onDismiss }: RowProps) {
       );
     }
     case 'run':
-      return <FailedRunRow thread={item.thread} appName={appName} at={item.at} onDismiss={onDismiss} />;
+      return (
+        <FailedRunRow
+          thread={item.thread}
+          appName={appName}
+          at={item.at}
+          isDetailed={isDetailed}
+          onDismiss={onDismiss}
+        />
+      );
     case 'build': {
       const { id: buildId, projectId: appId, error } = item.build;
       return (
@@ -66,83 +80,49 @@ export function WaitingRow({ item, appName, onDismiss }: RowProps) {
 
 const titleOf = (thread: Thread | null) => thread?.title ?? 'Untitled thread';
 
-function ApprovalRow({ thread, appName, at }: { thread: Thread; appName: string; at: string }) {
-  const { data } = useInfiniteQuery(approvalsQuery(thread.projectId, thread.id));
-  const open = itemsOf(data).filter(({ status }) => status === 'pending');
-  return (
-    <>
-      {open.map((approval) => (
-        <Line
-          key={approval.id}
-          status="waiting"
-          word="approve?"
-          title={approval.title}
-          note={`${titleOf(thread)} · ${appName}`}
-          at={at}
-        >
-          <Answer approval={approval} appId={thread.projectId} />
-        </Line>
-      ))}
-    </>
-  );
+const OpenThread = ({ thread: { id: threadId, projectId: appId } }: { thread: Thread }) => (
+  <ButtonLink data-row to="/apps/$appId/threads/$threadId" params={{ appId, threadId }}>
+    Open
+  </ButtonLink>
+);
+
+function ApprovalRow({ thread, appName, at, isDetailed }: ThreadRow) {
+  const { id: threadId, projectId: appId } = thread;
+  const query = useInfiniteQuery({ ...approvalsQuery(appId, threadId), enabled: isDetailed });
+  const open = itemsOf(query.data).filter(({ status }) => status === 'pending');
+  const line = { status: 'waiting', word: 'approve?', title: titleOf(thread), note: appName, at };
+  if (!isDetailed)
+    return (
+      <Line {...line}>
+        <OpenThread thread={thread} />
+      </Line>
+    );
+  if (query.error && !query.data)
+    return (
+      <Line {...line} below={<Failure error={query.error} retry={() => void query.refetch()} />}>
+        <OpenThread thread={thread} />
+      </Line>
+    );
+  if (!query.data) return <Line {...line} below={<Skeleton lines={1} />} />;
+  return open.map((approval) => (
+    <Line
+      key={approval.id}
+      {...line}
+      below={
+        <Suspense fallback={<Skeleton lines={1} />}>
+          <Question approval={approval} appId={appId} />
+        </Suspense>
+      }
+    />
+  ));
 }
 
-function Answer({ approval, appId }: { approval: Approval; appId: string }) {
-  const off = useOffReason();
-  const { threadId, id } = approval;
-  const answer = useWrite({
-    intent: `answer ${id}`,
-    call: (body: { decision: 'approve' | 'deny'; remember?: boolean }, options) =>
-      client.approvals.answer(appId, threadId, id, body, options),
-    onDone: (_, { decision }) => notify(decision === 'approve' ? 'Approved' : 'Denied'),
-  });
-  return (
-    <>
-      {answer.fault && <span className="long text-fail">{answer.fault.message}</span>}
-      <Button
-        kind="primary"
-        data-row
-        isPending={answer.isSending}
-        offBecause={off}
-        onPress={() => answer.send({ decision: 'approve' })}
-      >
-        Approve
-      </Button>
-      <Button
-        isPending={answer.isSending}
-        offBecause={off}
-        onPress={() => answer.send({ decision: 'approve', remember: true })}
-      >
-        Always
-      </Button>
-      <Button
-        kind="danger"
-        isPending={answer.isSending}
-        offBecause={off}
-        onPress={() => answer.send({ decision: 'deny' })}
-      >
-        Deny
-      </Button>
-      <ButtonLink kind="quiet" to="/apps/$appId/threads/$threadId" params={{ appId, threadId }}>
-        Open
-      </ButtonLink>
-    </>
-  );
-}
-
-function FailedRunRow({
-  thread,
-  appName,
-  at,
-  onDismiss,
-}: {
-  thread: Thread;
-  appName: string;
-  at: string;
-  onDismiss: () => void;
-}) {
+function FailedRunRow({ thread, appName, at, isDetailed, onDismiss }: ThreadRow & { onDismiss: () => void }) {
   const { id: threadId, projectId: appId, latestRunId } = thread;
-  const run = useQuery({ ...runQuery(appId, threadId, latestRunId ?? ''), enabled: latestRunId !== null });
+  const run = useQuery({
+    ...runQuery(appId, threadId, latestRunId ?? ''),
+    enabled: isDetailed && latestRunId !== null,
+  });
   const error = run.data?.error;
   return (
     <Line
@@ -156,9 +136,7 @@ function FailedRunRow({
       at={at}
       onDismiss={onDismiss}
     >
-      <ButtonLink data-row to="/apps/$appId/threads/$threadId" params={{ appId, threadId }}>
-        Open
-      </ButtonLink>
+      <OpenThread thread={thread} />
     </Line>
   );
 }
@@ -170,6 +148,7 @@ function Line({
   note,
   at,
   onDismiss,
+  below,
   children,
 }: {
   status: string;
@@ -178,7 +157,9 @@ function Line({
   note: string;
   at: string;
   onDismiss?: () => void;
-  children: ReactNode;
+  /** In the whole width. */
+  below?: ReactNode;
+  children?: ReactNode;
 }) {
   return (
     <div className="flex flex-wrap items-center gap-x-3 gap-y-1 border-b border-line px-4 py-2">
@@ -186,18 +167,24 @@ function Line({
         <Status status={status} {...(word && { word })} />
       </span>
       <div className="min-w-0 flex-[1_1_240px]">
-        <p className="long font-bold">{title}</p>
-        <p className="long line-clamp-2 text-ink-2">{note}</p>
+        <p className="long font-bold">
+          <Plain text={title} />
+        </p>
+        <p className="long line-clamp-2 text-ink-2">
+          <Plain text={note} />
+        </p>
       </div>
       <span className="text-ink-3">
         <Time at={at} />
       </span>
-      <div className="flex flex-wrap items-center gap-2">{children}</div>
+      {children && <div className="flex flex-wrap items-center gap-2">{children}</div>}
       {onDismiss && (
         <IconButton label="Take it off the list" onPress={onDismiss}>
           <Check size={14} />
         </IconButton>
       )}
+      {/* As high as a short question, so that nothing moves as it comes. */}
+      {below && <div className="flex min-h-23 min-w-0 basis-full flex-col gap-2">{below}</div>}
     </div>
   );
 }

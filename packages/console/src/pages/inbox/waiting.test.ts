@@ -1,6 +1,6 @@
 import type { Apply, Build, Thread } from '@headrace/client';
 import { describe, expect, test } from 'vitest';
-import { runningOf, waitingOf } from './waiting.ts';
+import { detailedOf, runningOf, waitingOf } from './waiting.ts';
 
 const thread = (id: string, more: Partial<Thread> = {}) =>
   ({
@@ -78,6 +78,13 @@ describe('what waits for a person', () => {
       }),
     ).toEqual(['bld_2', 'apl_1']);
   });
+});
+
+test('few rows read more than the lists, an approval first', () => {
+  const failed = ['a', 'b', 'c', 'd'].map((id) => thread(id, { status: 'failed' }));
+  const asks = ['e', 'f'].map((id) => thread(id, { status: 'waiting', waitingOn: [`approval:${id}`] }));
+  const items = waitingOf({ threads: [...failed, ...asks], applies: [], builds: [], dismissed: new Set() });
+  expect([...detailedOf(items)]).toEqual(['approval:e', 'run_a']);
 });
 
 test('what runs: the longest first', () => {

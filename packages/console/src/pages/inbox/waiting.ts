@@ -51,6 +51,23 @@ export function waitingOf({ threads, applies, builds, dismissed }: Lists): Waiti
   return items.filter(({ id }) => !dismissed.has(id)).sort((a, b) => b.at.localeCompare(a.at));
 }
 
+/** What rows may read beyond the lists: opening the page must not cost more with each thing that waits. */
+const MOST_READS = 3;
+/** An approval and its tool; a run. */
+const READS: Record<Waiting['kind'], number> = { approval: 2, run: 1, conflict: 0, build: 0 };
+
+/** The items that are shown with what only further reads tell: the first ones, approvals before all else. */
+export function detailedOf(items: Waiting[]): ReadonlySet<string> {
+  const detailed = new Set<string>();
+  let left = MOST_READS;
+  for (const { id, kind } of items.toSorted((a, b) => READS[b.kind] - READS[a.kind])) {
+    if (READS[kind] > left) continue;
+    left -= READS[kind];
+    detailed.add(id);
+  }
+  return detailed;
+}
+
 /** Threads at work now, the longest first. */
 export const runningOf = (threads: Thread[]): Thread[] =>
   threads

@@ -11,17 +11,14 @@ export interface NewThreadDraft {
 const EMPTY: NewThreadDraft = { content: '', title: '', modelId: null };
 const MOST_TITLE = 80;
 
-/** One draft for each user of this browser and app. */
-export function useDraftOfThread(
-  userId: string,
-  appId: string,
-): {
+/** `keptName` is that of `useKeptName`. */
+export function useDraftOfThread(keptName: string): {
   draft: NewThreadDraft;
   change: (part: Partial<NewThreadDraft>) => void;
   /** Drops the draft that was sent; another one that is kept by now stays. */
   clear: (sent: NewThreadDraft) => void;
 } {
-  const name = `headrace:new-thread:${userId}:${appId}`;
+  const name = `headrace:${keptName}`;
   const [draft, setDraft] = useState(() => read(name));
   return {
     draft,

@@ -4,8 +4,8 @@ import { useNavigate } from '@tanstack/react-router';
 import type { KeyboardEvent } from 'react';
 import { client } from '../../api/client.ts';
 import { modelsQuery } from '../../api/queries.ts';
-import { useSession } from '../../api/session.ts';
 import { useOffReason, useWrite } from '../../api/write.ts';
+import { useKeptName } from '../../ui/kept.ts';
 import { AsCode, quoted } from '../../ui/as-code.tsx';
 import { Button } from '../../ui/button.tsx';
 import { Field, Select } from '../../ui/fields.tsx';
@@ -37,8 +37,7 @@ const bodyOf = (draft: NewThreadDraft) => {
 };
 
 function Form({ appId, onClose }: { appId: string; onClose: () => void }) {
-  const { user } = useSession();
-  const { draft, change, clear } = useDraftOfThread(user.id, appId);
+  const { draft, change, clear } = useDraftOfThread(useKeptName(`new-thread ${appId}`));
   const navigate = useNavigate();
   const offBecause = useOffReason();
   const models = useModels();

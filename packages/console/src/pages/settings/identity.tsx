@@ -1,5 +1,6 @@
 import type { App, UpdateAppInput } from '@headrace/client';
 import { useQueryClient } from '@tanstack/react-query';
+import { useRef } from 'react';
 import { Form } from 'react-aria-components/Form';
 import { client } from '../../api/client.ts';
 import { fieldFault } from '../../api/faults.ts';
@@ -22,6 +23,7 @@ const NOTHING: Typed = {};
 /** The app's name and the customer's own id of it. */
 export function Identity({ app, mayChange }: { app: App; mayChange: boolean }) {
   const [typed, setTyped] = useKept<Typed>(`identity ${app.id}`, NOTHING);
+  const sent = useRef(typed);
   const queries = useQueryClient();
   const off = useOffReason();
   const name = typed.name ?? app.name;
@@ -35,7 +37,8 @@ export function Identity({ app, mayChange }: { app: App; mayChange: boolean }) {
     intent: `update app ${app.id}`,
     call: (input: UpdateAppInput, options) => client.apps.update(app.id, input, options),
     onDone: (updated) => {
-      setTyped(NOTHING);
+      // What was typed meanwhile stays.
+      setTyped((now) => (now === sent.current ? NOTHING : now));
       queries.setQueryData(appQuery(app.id).queryKey, updated);
       notify('Saved.');
     },
@@ -45,7 +48,9 @@ export function Identity({ app, mayChange }: { app: App; mayChange: boolean }) {
       className="px-4 pb-4"
       onSubmit={(event) => {
         event.preventDefault();
-        if (!off && isChanged) write.send(change);
+        if (off || !isChanged || write.isSending) return;
+        sent.current = typed;
+        write.send(change);
       }}
     >
       <fieldset disabled={!mayChange} className="flex max-w-[560px] flex-col gap-4">
@@ -77,6 +82,7 @@ export function Identity({ app, mayChange }: { app: App; mayChange: boolean }) {
               Save the app
             </Button>
             <Button
+              isDisabled={write.isSending}
               onPress={() => {
                 setTyped(NOTHING);
                 write.reset();

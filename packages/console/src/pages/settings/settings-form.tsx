@@ -1,6 +1,6 @@
 import type { Settings, UpdateAppSettingsInput } from '@headrace/client';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
-import { useEffect } from 'react';
+import { useEffect, useRef } from 'react';
 import type { ReactNode } from 'react';
 import { client } from '../../api/client.ts';
 import { appSettingsQuery, organizationSettingsQuery } from '../../api/queries.ts';
@@ -34,6 +34,7 @@ export function SettingsForm({
   mayChange: boolean;
 }) {
   const [typed, setTyped] = useKept(`settings ${appId}`, NOTHING);
+  const sent = useRef(typed);
   const queries = useQueryClient();
   const organization = useOrganizationSettings();
   const write = useWrite({
@@ -41,7 +42,8 @@ export function SettingsForm({
     call: (input: UpdateAppSettingsInput, options) => client.settings.update(appId, input, options),
     onDone: (settings) => {
       queries.setQueryData(appSettingsQuery(appId).queryKey, settings);
-      setTyped(NOTHING);
+      // What was typed meanwhile stays.
+      setTyped((now) => (now === sent.current ? NOTHING : now));
       notify('Saved. It holds from the next run, build or preview on.');
     },
   });
@@ -95,6 +97,10 @@ export function SettingsForm({
           changes={changes}
           write={write}
           isWrong={Object.keys(props.wrong).length > 0}
+          onSave={() => {
+            sent.current = typed;
+            write.send(changes);
+          }}
           onDiscard={() => {
             setTyped(NOTHING);
             write.reset();
@@ -125,12 +131,14 @@ function SaveBar({
   changes,
   write,
   isWrong,
+  onSave,
   onDiscard,
 }: {
   appId: string;
   changes: UpdateAppSettingsInput;
   write: ReturnType<typeof useWrite<UpdateAppSettingsInput, Settings>>;
   isWrong: boolean;
+  onSave: () => void;
   onDiscard: () => void;
 }) {
   const off = useOffReason();
@@ -156,12 +164,14 @@ function SaveBar({
           ts={`await client.settings.update('${appId}', ${JSON.stringify(changes, null, 2)});`}
           cli={cliOf(appId, changes)}
         />
-        <Button onPress={onDiscard}>Discard</Button>
+        <Button onPress={onDiscard} isDisabled={write.isSending}>
+          Discard
+        </Button>
         <Button
           kind="primary"
           isPending={write.isSending}
           offBecause={off ?? (isWrong ? 'Some fields are wrong: see the marked ones.' : null)}
-          onPress={() => write.send(changes)}
+          onPress={onSave}
         >
           Save
         </Button>

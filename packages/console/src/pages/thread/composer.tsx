@@ -5,8 +5,9 @@ import { Paperclip } from 'lucide-react';
 import { lazy, Suspense, useEffect, useRef, useState } from 'react';
 import { client } from '../../api/client.ts';
 import { fieldFault } from '../../api/faults.ts';
+import { newKey } from '../../api/pending.ts';
 import { useMay, useSession } from '../../api/session.ts';
-import { useOffReason, useWrite } from '../../api/write.ts';
+import { isAnswered, useOffReason, useWrite } from '../../api/write.ts';
 import { AsCode, quoted } from '../../ui/as-code.tsx';
 import { Button, IconButton } from '../../ui/button.tsx';
 import { keyLabel, useKeys } from '../../ui/keys.ts';
@@ -14,7 +15,7 @@ import { Chips } from './chips.tsx';
 import { faultOfFiles, faultOfText, mediaTypeOf, outcomeOf } from './composer-rules.ts';
 import { callOf, pathOf, useThread } from './context.ts';
 import { base64Of, EMPTY, useKept } from './kept.ts';
-import type { KeptMessage } from './kept.ts';
+import type { Kept, KeptMessage } from './kept.ts';
 
 // Lists of choices are a large part of the page, and it is read before it is written to.
 const ModelChoice = lazy(async () => ({ default: (await import('./model-choice.tsx')).ModelChoice }));
@@ -24,12 +25,12 @@ export function Composer({ runs }: { runs: Run[] }) {
   const { appId, threadId, thread } = place;
   const { user } = useSession();
   const queries = useQueryClient();
-  const { message, isReady, change } = useKept(`${user.id} ${threadId}`);
+  const kept = useKept(`${user.id} ${threadId}`);
+  const { message, isReady, change } = kept;
   const [fileFault, setFileFault] = useState<string | null>(null);
   const [isOver, setOver] = useState(false);
   const field = useRef<HTMLTextAreaElement>(null);
-  const send = useSend(message, () => {
-    change(EMPTY);
+  const send = useSend(kept, () => {
     void queries.invalidateQueries({ queryKey: ['app', appId, 'thread', threadId] });
   });
   const outcome = outcomeOf({ thread, runs, modelId: message.modelId });
@@ -43,9 +44,9 @@ export function Composer({ runs }: { runs: Run[] }) {
     textFault;
   const submit = () => {
     if (offBecause || send.isSending) return field.current?.focus();
-    const sendKey = message.sendKey ?? `console-${crypto.randomUUID()}`;
+    const sendKey = message.sendKey ?? newKey();
     change({ sendKey });
-    send.send(sendKey);
+    send.send({ ...message, sendKey });
   };
   const addFiles = (files: File[]) => {
     const sized = message.files.map(({ name, blob }) => ({ name, size: blob.size }));
@@ -53,7 +54,7 @@ export function Composer({ runs }: { runs: Run[] }) {
     setFileFault(fault);
     if (fault !== null || files.length === 0) return;
     const added = files.map((file) => ({
-      id: crypto.randomUUID(),
+      id: newKey(),
       name: file.name,
       type: mediaTypeOf(file.type),
       blob: file,
@@ -167,27 +168,31 @@ export function Composer({ runs }: { runs: Run[] }) {
 }
 
 /** One key per text: a repeated send, also after a reload, has one effect. */
-function useSend(message: KeptMessage, onDone: () => void) {
+function useSend({ settle }: Kept, onDone: () => void) {
   const { appId, threadId } = useThread();
-  const latest = useRef(message);
-  useEffect(() => {
-    latest.current = message;
-  });
   return useWrite({
     intent: `send ${threadId}`,
-    call: async (sendKey: string, options) => {
-      const { content, modelId, files } = latest.current;
+    call: async ({ content, modelId, files, sendKey }: KeptMessage & { sendKey: string }, options) => {
       const attachments = await Promise.all(
         files.map(async ({ type, blob }) => ({ mediaType: type, data: await base64Of(blob) })),
       );
-      return await client.messages.send(
-        appId,
-        threadId,
-        { content, ...(modelId !== null && { modelId }), ...(attachments.length > 0 && { attachments }) },
-        { ...options, idempotencyKey: sendKey },
-      );
+      try {
+        return await client.messages.send(
+          appId,
+          threadId,
+          { content, ...(modelId !== null && { modelId }), ...(attachments.length > 0 && { attachments }) },
+          { ...options, idempotencyKey: sendKey },
+        );
+      } catch (error) {
+        // The service answers a key always alike: sent again, the message needs another one.
+        if (isAnswered(error)) settle(sendKey, { sendKey: null });
+        throw error;
+      }
     },
-    onDone,
+    onDone: (_, { sendKey }) => {
+      settle(sendKey, EMPTY);
+      onDone();
+    },
   });
 }
 

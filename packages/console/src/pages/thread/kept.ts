@@ -1,5 +1,6 @@
 /** Messages that are not sent yet, in this browser: they outlive a reload, an ended session and a lost connection. */
 import { useCallback, useEffect, useRef, useState } from 'react';
+import { notify } from '../../ui/notices.tsx';
 
 export interface KeptFile {
   id: string;
@@ -19,6 +20,8 @@ export interface KeptMessage {
 export const EMPTY: KeptMessage = { content: '', modelId: null, files: [], sendKey: null };
 
 const STORE = 'messages';
+/** Typed text is stored this late, or as the page goes. */
+const STORE_AFTER_MS = 300;
 let opened: Promise<IDBDatabase> | null = null;
 
 function open(): Promise<IDBDatabase> {
@@ -33,18 +36,48 @@ function open(): Promise<IDBDatabase> {
   return opened;
 }
 
-async function read(key: string): Promise<KeptMessage | null> {
-  const request = (await open()).transaction(STORE).objectStore(STORE).get(key);
-  return new Promise((resolve, reject) => {
-    request.addEventListener('success', () => resolve((request.result as KeptMessage | undefined) ?? null));
+/** Files are large, and text changes with each key: each has an entry of its own. */
+const filesOf = (key: string) => `${key} files`;
+
+async function read(key: string): Promise<KeptMessage> {
+  const store = (await open()).transaction(STORE).objectStore(STORE);
+  const [text, files] = await Promise.all([
+    answerOf<Omit<KeptMessage, 'files'>>(store.get(key)),
+    answerOf<KeptFile[]>(store.get(filesOf(key))),
+  ]);
+  return { ...EMPTY, ...text, files: files ?? [] };
+}
+
+const answerOf = <T>(request: IDBRequest): Promise<T | undefined> =>
+  new Promise((resolve, reject) => {
+    request.addEventListener('success', () => resolve(request.result as T | undefined));
     request.addEventListener('error', () => reject(request.error ?? new Error('The text cannot be read.')));
+  });
+
+async function write(key: string, { files, ...text }: KeptMessage, withFiles: boolean): Promise<void> {
+  const transaction = (await open()).transaction(STORE, 'readwrite');
+  const store = transaction.objectStore(STORE);
+  if (text.content === '' && files.length === 0) store.delete(key);
+  else store.put(text, key);
+  if (withFiles && files.length > 0) store.put(files, filesOf(key));
+  else if (withFiles) store.delete(filesOf(key));
+  // Not left to the page, which may be going.
+  transaction.commit();
+  await new Promise<void>((resolve, reject) => {
+    transaction.addEventListener('complete', () => resolve());
+    transaction.addEventListener('abort', () =>
+      reject(transaction.error ?? new Error('The text cannot be stored.')),
+    );
   });
 }
 
-async function write(key: string, message: KeptMessage): Promise<void> {
-  const store = (await open()).transaction(STORE, 'readwrite').objectStore(STORE);
-  if (message.content === '' && message.files.length === 0) store.delete(key);
-  else store.put(message, key);
+let isFailureTold = false;
+
+/** Once: each key that is typed may fail alike. */
+function tellFailure(): void {
+  if (isFailureTold) return;
+  isFailureTold = true;
+  notify('This browser does not keep the message: a reload would lose it.', 'fail');
 }
 
 export interface Kept {
@@ -53,6 +86,8 @@ export interface Kept {
   isReady: boolean;
   /** Anything but `sendKey` makes it another message. */
   change: (part: Partial<KeptMessage>) => void;
+  /** Changes the message that was sent under this key. One that was edited meanwhile stays. */
+  settle: (sendKey: string, part: Partial<KeptMessage>) => void;
 }
 
 /** The unsent message of this key. Where there is no storage, it lives as long as the page. */
@@ -68,23 +103,47 @@ export function useKept(key: string): Kept {
       setMessage(kept);
       setReady(true);
     };
-    read(key).then(
-      (kept) => show(kept ?? EMPTY),
-      () => show(EMPTY),
-    );
+    read(key).then(show, () => show(EMPTY));
     return () => {
       isHere = false;
     };
   }, [key]);
+  const due = useRef<ReturnType<typeof setTimeout> | null>(null);
+  const store = useCallback(
+    (withFiles: boolean) => {
+      if (due.current !== null) clearTimeout(due.current);
+      due.current = null;
+      write(key, latest.current, withFiles).catch(tellFailure);
+    },
+    [key],
+  );
+  useEffect(() => {
+    const flush = () => {
+      if (due.current !== null) store(false);
+    };
+    window.addEventListener('pagehide', flush);
+    return () => {
+      window.removeEventListener('pagehide', flush);
+      flush();
+    };
+  }, [store]);
   const change = useCallback(
     (part: Partial<KeptMessage>) => {
       latest.current = { ...latest.current, sendKey: null, ...part };
       setMessage(latest.current);
-      write(key, latest.current).catch(() => {});
+      // A key and a choice are stored at once: a reload may follow.
+      if (Object.keys(part).some((name) => name !== 'content')) store('files' in part);
+      else due.current ??= setTimeout(() => store(false), STORE_AFTER_MS);
     },
-    [key],
+    [store],
   );
-  return { message, isReady, change };
+  const settle = useCallback(
+    (sendKey: string, part: Partial<KeptMessage>) => {
+      if (latest.current.sendKey === sendKey) change(part);
+    },
+    [change],
+  );
+  return { message, isReady, change, settle };
 }
 
 /** As the API takes it. */

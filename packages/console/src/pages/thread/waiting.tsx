@@ -1,10 +1,7 @@
 /** A question of the agent. */
 import type { Approval } from '@headrace/client';
-import { useInfiniteQuery } from '@tanstack/react-query';
 import { useState } from 'react';
-import { Plain } from '../../code/plain.tsx';
 import { client } from '../../api/client.ts';
-import { itemsOf, toolsQuery } from '../../api/queries.ts';
 import { useMay } from '../../api/session.ts';
 import { useOffReason, useWrite } from '../../api/write.ts';
 import { AsCode } from '../../ui/as-code.tsx';
@@ -12,11 +9,13 @@ import { Button } from '../../ui/button.tsx';
 import { Checkbox } from '../../ui/fields.tsx';
 import { Status } from '../../ui/status.tsx';
 import { Time } from '../../ui/values.tsx';
+import { AskedInput, useAsked } from './asked.tsx';
 import { callOf, pathOf, useThread } from './context.ts';
-import { Output } from './output.tsx';
-import { inputOf } from './tool-input.ts';
 
-type Decision = 'approve' | 'deny';
+interface Body {
+  decision: 'approve' | 'deny';
+  remember: boolean;
+}
 
 /** One question, its command in full, and the answer to it. */
 export function Waiting({ approval }: { approval: Approval }) {
@@ -27,11 +26,11 @@ export function Waiting({ approval }: { approval: Approval }) {
   const mayAnswer = useMay('thread:update');
   const answer = useWrite({
     intent: `answer ${approval.id}`,
-    call: (decision: Decision, options) =>
-      client.approvals.answer(appId, threadId, approval.id, { decision, remember }, options),
+    call: (body: Body, options) => client.approvals.answer(appId, threadId, approval.id, body, options),
   });
   const offBecause = mayAnswer ? offline : 'Your role may not answer.';
-  const body = { decision: 'approve', remember };
+  const asked = useAsked(appId, approval);
+  const approve: Body = { decision: 'approve', remember };
   return (
     <div className="flex flex-col gap-2 px-4 py-3">
       <div className="flex flex-wrap items-center gap-x-3">
@@ -41,17 +40,21 @@ export function Waiting({ approval }: { approval: Approval }) {
           denied <Time at={approval.expiresAt} /> without an answer
         </span>
       </div>
-      <Asked approval={approval} />
+      <AskedInput approval={approval} asked={asked} />
       <div className="flex flex-wrap items-center gap-2">
         <Button
           kind="primary"
-          onPress={() => answer.send('approve')}
+          onPress={() => answer.send(approve)}
           isDisabled={answer.isSending}
-          offBecause={offBecause}
+          offBecause={offBecause ?? (asked.tool ? null : 'It is not shown yet what is asked.')}
         >
           Approve
         </Button>
-        <Button onPress={() => answer.send('deny')} isDisabled={answer.isSending} offBecause={offBecause}>
+        <Button
+          onPress={() => answer.send({ decision: 'deny', remember })}
+          isDisabled={answer.isSending}
+          offBecause={offBecause}
+        >
           Deny
         </Button>
         <Checkbox isSelected={remember} onChange={setRemember}>
@@ -60,8 +63,8 @@ export function Waiting({ approval }: { approval: Approval }) {
         <AsCode
           method="POST"
           path={pathOf(place, `/approvals/${approval.id}`)}
-          body={body}
-          ts={callOf('approvals.answer', place, approval.id, body)}
+          body={approve}
+          ts={callOf('approvals.answer', place, approval.id, approve)}
           cli={`headrace approve ${approval.id}`}
         />
       </div>
@@ -71,31 +74,5 @@ export function Waiting({ approval }: { approval: Approval }) {
         </p>
       )}
     </div>
-  );
-}
-
-/** The whole command, not only its title. */
-function Asked({ approval }: { approval: Approval }) {
-  const { appId, threadId } = useThread();
-  const query = useInfiniteQuery(toolsQuery(appId, threadId, approval.runId));
-  const tool = itemsOf(query.data).find(({ id }) => id === approval.toolId);
-  const { command, json } = inputOf(tool?.input);
-  return (
-    <>
-      <p className="long">
-        {tool && (
-          <span className="mr-2 font-mono text-mono text-ink-3">
-            <Plain text={tool.name} />
-          </span>
-        )}
-        {command === null && (
-          <span className="font-bold">
-            <Plain text={approval.title} />
-          </span>
-        )}
-      </p>
-      {command !== null && <Output text={`$ ${command}`} label="Command" />}
-      {json !== null && <Output text={json} label="Input" />}
-    </>
   );
 }

@@ -9,7 +9,7 @@ import { useMay } from '../../../api/session.ts';
 import { useOffReason, useWrite } from '../../../api/write.ts';
 import { AsCode } from '../../../ui/as-code.tsx';
 import { Button } from '../../../ui/button.tsx';
-import { keep, read } from '../../../ui/kept.ts';
+import { keep, read, useKeptName } from '../../../ui/kept.ts';
 import { notify } from '../../../ui/notices.tsx';
 import { Empty } from '../../../ui/states.tsx';
 import { Id, Time } from '../../../ui/values.tsx';
@@ -20,7 +20,8 @@ export function FirstImport({ app }: { app: Pick<App, 'id' | 'name'> }) {
   const mayImport = useMay('project:update');
   const queries = useQueryClient();
   const sources = useInfiniteQuery(sourcesQuery(app.id));
-  const kept = `first source of ${app.id}`;
+  const kept = useKeptName(`first source of ${app.id}`);
+  const message = useKeptName(`import ${app.id}`);
   const initialize = useWrite({
     intent: `initialize the head of ${app.id}`,
     call: async (sourceId: string, options) => {
@@ -33,7 +34,7 @@ export function FirstImport({ app }: { app: Pick<App, 'id' | 'name'> }) {
     },
     onDone: () => {
       keep(kept, null);
-      keep(`import ${app.id}`, null);
+      keep(message, null);
       notify('Imported. The app has its first head.');
       void queries.invalidateQueries({ queryKey: appQuery(app.id).queryKey });
     },

@@ -3,7 +3,7 @@ import type { App } from '@headrace/client';
 import { useQueryClient } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { sourcesQuery } from '../../../api/queries.ts';
-import { keep } from '../../../ui/kept.ts';
+import { keep, useKeptName } from '../../../ui/kept.ts';
 import { notify } from '../../../ui/notices.tsx';
 import { Dialog } from '../../../ui/dialog.tsx';
 import { ImportPanel } from './import-panel.tsx';
@@ -20,6 +20,7 @@ export function ImportDialog({
 }) {
   const queries = useQueryClient();
   const navigate = useNavigate();
+  const message = useKeptName(`import ${app.id}`);
   return (
     <Dialog title="Import a new version" wide isOpen={isOpen} onClose={onClose}>
       <p className="max-w-[72ch] text-ink-2">
@@ -30,7 +31,7 @@ export function ImportDialog({
         appId={app.id}
         parentSourceId={app.headSourceId}
         onImported={async ({ id }) => {
-          keep(`import ${app.id}`, null);
+          keep(message, null);
           void queries.invalidateQueries({ queryKey: sourcesQuery(app.id).queryKey });
           notify('Imported.');
           onClose();

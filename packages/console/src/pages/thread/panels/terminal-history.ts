@@ -17,7 +17,8 @@ export interface Ran {
 }
 
 const NONE: Ran[] = [];
-const MOST = 50;
+/** Older ones are forgotten. */
+export const MOST = 50;
 const byThread = new Map<string, Ran[]>();
 const listeners = new Set<() => void>();
 

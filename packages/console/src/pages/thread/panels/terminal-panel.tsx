@@ -9,7 +9,7 @@ import { Button } from '../../../ui/button.tsx';
 import { duration } from '../../../ui/values.tsx';
 import { callOf, pathOf, useThread } from '../context.ts';
 import { Output } from '../output.tsx';
-import { endOf, remember, useHistory } from './terminal-history.ts';
+import { endOf, MOST, remember, useHistory } from './terminal-history.ts';
 import type { Ran } from './terminal-history.ts';
 
 const TIMEOUT_SECONDS = 600;
@@ -39,7 +39,9 @@ export function TerminalPanel() {
       ),
     onDone: (result, line) => {
       remember(threadId, { command: line, result });
-      setAt(ran.length + 1);
+      setAt(Math.min(ran.length + 1, MOST));
+      // A refused command stays, and so does what was typed meanwhile.
+      setCommand((now) => (now === line ? '' : now));
     },
   });
   const offBecause = exec.isSending
@@ -48,10 +50,10 @@ export function TerminalPanel() {
   const run = () => {
     if (offBecause || command.trim() === '') return;
     exec.send(command);
-    setCommand('');
   };
   const recall = (step: 1 | -1) => {
     const next = Math.min(ran.length, Math.max(0, at + step));
+    if (next === at) return;
     setAt(next);
     setCommand(ran[next]?.command ?? '');
   };
