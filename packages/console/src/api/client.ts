@@ -22,6 +22,10 @@ export function watchLimits(onLimited: (ms: number) => void): () => void {
   return () => limits.delete(onLimited);
 }
 
+/** Of sign-ins and the like, which have limits of their own. */
+const AUTH = '/api/auth/';
+const WAIT_SECONDS = 5;
+
 /** Sign-in answers 401 itself for a wrong password. */
 const SIGN_IN = '/api/auth/sign-in/email';
 
@@ -32,6 +36,10 @@ const watched =
     noticeVersion(response.headers.get('x-headrace-version'));
     const { pathname } = new URL(input instanceof Request ? input.url : input, location.href);
     if (response.status === 401 && !pathname.startsWith(SIGN_IN)) for (const watcher of watchers) watcher();
+    if (response.status === 429 && !pathname.startsWith(AUTH)) {
+      const ms = (Number(response.headers.get('retry-after')) || WAIT_SECONDS) * 1000;
+      for (const limit of limits) limit(ms);
+    }
     return response;
   };
 

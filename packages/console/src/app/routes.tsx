@@ -30,7 +30,7 @@ const signedIn = createRoute({
   id: 'signed-in',
   component: Shell,
   beforeLoad: async ({ location }) => {
-    const session = await queries.fetchQuery({ ...sessionQuery, retry: false });
+    const session = await queries.ensureQueryData({ ...sessionQuery, retry: false });
     if (!session) throw redirect({ to: '/sign-in', search: { to: location.href }, replace: true });
   },
 });
