@@ -83,7 +83,7 @@ browserTest('a page that slept longer than the log is kept reads everything agai
     await visit.context.setOffline(false);
     await untilLive(visit.page);
     await untilRight({ ground, page: visit.page });
-    expect(await textOf(visit.page)).toMatch(/Some history is older than/);
+    expect(await textOf(visit.page)).toMatch(/Some events were missed/);
     await visit.close();
   } finally {
     await ground.stop();

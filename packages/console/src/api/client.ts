@@ -2,7 +2,7 @@
 import { createClient } from '@headrace/client';
 import type { Client } from '@headrace/client';
 import { uploadFetch } from './upload.ts';
-import { noticeVersion } from './version.ts';
+import { addressIn, becomeOld, noticeVersion } from './version.ts';
 
 /** Reads in a page have a person who waits: less than the client's two minutes. */
 export const READ_TIMEOUT_MS = 30_000;
@@ -22,6 +22,10 @@ export function watchLimits(onLimited: (ms: number) => void): () => void {
   return () => limits.delete(onLimited);
 }
 
+/** Of sign-ins and the like, which have limits of their own. */
+const AUTH = '/api/auth/';
+const WAIT_SECONDS = 5;
+
 /** Sign-in answers 401 itself for a wrong password. */
 const SIGN_IN = '/api/auth/sign-in/email';
 
@@ -32,6 +36,10 @@ const watched =
     noticeVersion(response.headers.get('x-headrace-version'));
     const { pathname } = new URL(input instanceof Request ? input.url : input, location.href);
     if (response.status === 401 && !pathname.startsWith(SIGN_IN)) for (const watcher of watchers) watcher();
+    if (response.status === 429 && !pathname.startsWith(AUTH)) {
+      const ms = (Number(response.headers.get('retry-after')) || WAIT_SECONDS) * 1000;
+      for (const limit of limits) limit(ms);
+    }
     return response;
   };
 
@@ -43,3 +51,17 @@ export const client = createClient({
 /** The same client for one upload, whose progress it tells in bytes. */
 export const uploadClient = (onSent: (bytes: number) => void): Client =>
   createClient({ session: true, fetch: watched(uploadFetch(onSent)) });
+
+/** A part that is loaded later has another name after an upgrade; but it may also be the connection that failed. */
+async function onLostPart({ message }: Error): Promise<void> {
+  try {
+    // Its answer tells the service's version.
+    await client.session.get({ timeoutMs: READ_TIMEOUT_MS });
+    const address = addressIn(message);
+    if (!address || (await fetch(address, { method: 'HEAD' })).status === 404) becomeOld();
+  } catch {
+    // No answer: nothing is known of a newer version.
+  }
+}
+
+window.addEventListener('vite:preloadError', ({ payload }) => void onLostPart(payload));

@@ -43,7 +43,8 @@ function wordsOf(error: HeadraceError): { title: string; message: string } {
   if (error instanceof UncertainError)
     return {
       title: 'No answer',
-      message: 'The service may have done it. Try again: the same request is never done twice.',
+      message:
+        'The service may have done it. Try again within two minutes: until then, the same request is not done twice.',
     };
   if (code === 'network_error')
     return { title: 'The service did not answer', message: 'Check the connection, then try again.' };

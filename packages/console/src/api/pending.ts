@@ -3,9 +3,11 @@
  * content has the same key, so it is not done twice.
  */
 
+import { sha256 } from './sha256.ts';
+
 const PREFIX = 'headrace:write:';
-/** An older one was not meant to be repeated. */
-const LIFE_MS = 30 * 60_000;
+/** Since the last attempt: a repetition comes soon, and the same content later is another write. */
+const LIFE_MS = 2 * 60_000;
 
 interface Pending {
   key: string;
@@ -29,6 +31,18 @@ export async function keyOf(intent: string): Promise<string> {
   return key;
 }
 
+/** An attempt has ended without an answer: the next one soon is the same write. */
+export async function extend(intent: string): Promise<void> {
+  const name = PREFIX + (await digest(intent));
+  const kept = read(name);
+  if (!kept) return;
+  try {
+    sessionStorage.setItem(name, JSON.stringify({ key: kept.key, at: Date.now() } satisfies Pending));
+  } catch {
+    // As above.
+  }
+}
+
 /** The write has its answer: the next one with this content is another write. */
 export async function settle(intent: string): Promise<void> {
   try {
@@ -46,9 +60,9 @@ function read(name: string): Pending | null {
   }
 }
 
-/** Not of secret strength where the page came without TLS: there `crypto.subtle` is missing. */
 async function digest(text: string): Promise<string> {
-  if (!globalThis.crypto.subtle) return `${text.length}:${text.slice(0, 2000)}`;
+  // A page that came without TLS has no `crypto.subtle`.
+  if (!(globalThis.crypto as { subtle?: SubtleCrypto }).subtle) return sha256(text).slice(0, 32);
   const hash = await crypto.subtle.digest('SHA-256', new TextEncoder().encode(text));
   return hex(new Uint8Array(hash).subarray(0, 16));
 }

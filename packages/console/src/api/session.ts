@@ -7,14 +7,15 @@ export type SessionInfo = Awaited<ReturnType<typeof readSession>>;
 
 const readSession = () => client.session.get({ timeoutMs: READ_TIMEOUT_MS });
 
-/** Null for nobody. */
+/** Null for nobody. A session that has ended stays, under the dialog that asks to sign in again. */
 export const sessionQuery = queryOptions({
   queryKey: ['session'],
-  queryFn: async () => {
+  queryFn: async ({ client: cache, queryKey }) => {
     try {
       return await readSession();
     } catch (error) {
-      if (error instanceof HeadraceError && error.status === 401) return null;
+      const isEnded = error instanceof HeadraceError && error.status === 401;
+      if (isEnded && !cache.getQueryData(queryKey)) return null;
       throw error;
     }
   },

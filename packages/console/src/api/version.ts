@@ -5,7 +5,8 @@ const listeners = new Set<() => void>();
 let first: string | null = null;
 let isOld = false;
 
-function becomeOld(): void {
+/** Offers a reload. */
+export function becomeOld(): void {
   if (isOld) return;
   isOld = true;
   for (const listener of listeners) listener();
@@ -16,8 +17,9 @@ export function noticeVersion(version: string | null): void {
   if (version !== null && version !== first) becomeOld();
 }
 
-// A part that is loaded later has another name after an upgrade.
-window.addEventListener('vite:preloadError', becomeOld);
+/** The address in what a browser says of a part that it could not load; null if it names none. */
+export const addressIn = (message: string): string | null =>
+  /(?:https?:\/)?\/\S+\.(?:js|css)\b/.exec(message)?.[0] ?? null;
 
 /** Whether a reload would show a newer console. */
 export const useIsOld = (): boolean =>

@@ -5,7 +5,7 @@ import { useMutation } from '@tanstack/react-query';
 import { useLiveStatus } from '../live/index.ts';
 import { faultOf } from './faults.ts';
 import type { Fault } from './faults.ts';
-import { keyOf, settle } from './pending.ts';
+import { extend, keyOf, settle } from './pending.ts';
 
 /** A longer wait would look like nothing at all. */
 const WRITE_TIMEOUT_MS = 60_000;
@@ -48,7 +48,7 @@ export function useWrite<I, T>({
   };
 }
 
-/** One write under a kept key. The key is dropped when the service has answered, whatever it said. */
+/** One write under a kept key. The key is dropped when the service has answered, whatever it said, and after a while. */
 export async function once<T>(intent: string, call: (options: WriteOptions) => PromiseLike<T>): Promise<T> {
   const idempotencyKey = await keyOf(intent);
   try {
@@ -56,7 +56,7 @@ export async function once<T>(intent: string, call: (options: WriteOptions) => P
     await settle(intent);
     return answer;
   } catch (error) {
-    if (isAnswered(error)) await settle(intent);
+    await (isAnswered(error) ? settle(intent) : extend(intent));
     throw error;
   }
 }

@@ -1,18 +1,18 @@
 /** From an id to its page. Ids of parts of an app do not name it, so the lists over all apps are asked. */
 import { HeadraceError } from '@headrace/client';
-import { client } from '../api/client.ts';
+import type { CallOptions } from '@headrace/client';
+import { client, READ_TIMEOUT_MS } from '../api/client.ts';
 
 /** How far back a list is read. */
 const MOST = 1_000;
+/** Of these, each is asked for a source. */
+const MOST_APPS = 10;
 
-/** Throws HeadraceError 404 for what is not found, or has no page. */
-export async function addressOfId(id: string): Promise<string> {
+/** Null for what is not found, or has no page. */
+export async function addressOfId(id: string, signal: AbortSignal): Promise<string | null> {
   const prefix = id.slice(0, id.indexOf('_'));
-  if (prefix === 'prj') return `/apps/${(await client.apps.get(id)).id}`;
-  const find = FINDERS[prefix];
-  const address = await find?.(id);
-  if (address) return address;
-  throw new HeadraceError(404, 'not_found', `No page shows ${id}.`);
+  const options = { signal, timeoutMs: READ_TIMEOUT_MS };
+  return (await FINDERS[prefix]?.(id, options)) ?? null;
 }
 
 interface InApp {
@@ -20,11 +20,12 @@ interface InApp {
   projectId: string;
 }
 
-const FINDERS: Record<string, (id: string) => Promise<string | null>> = {
-  thr: (id) => inList(client.threads.listAll({ limit: 200 }), id, 'threads'),
-  apl: (id) => inList(client.applies.listAll({ limit: 200 }), id, 'applies'),
-  bld: (id) => inList(client.builds.listAll({ limit: 200 }), id, 'builds'),
-  prv: (id) => inList(client.previews.listAll({ limit: 200 }), id, 'previews'),
+const FINDERS: Record<string, (id: string, options: CallOptions) => Promise<string | null>> = {
+  prj: async (id, options) => ((await isKnown(client.apps.get(id, options))) ? `/apps/${id}` : null),
+  thr: (id, options) => inList(client.threads.listAll({ ...options, limit: 200 }), id, 'threads'),
+  apl: (id, options) => inList(client.applies.listAll({ ...options, limit: 200 }), id, 'applies'),
+  bld: (id, options) => inList(client.builds.listAll({ ...options, limit: 200 }), id, 'builds'),
+  prv: (id, options) => inList(client.previews.listAll({ ...options, limit: 200 }), id, 'previews'),
   src: sourceAddress,
 };
 
@@ -39,14 +40,19 @@ async function inList(list: AsyncIterable<InApp>, id: string, part: string): Pro
 }
 
 /** Asks the apps one after the other, the newest first. */
-async function sourceAddress(id: string): Promise<string | null> {
-  const { items } = await client.apps.list({ limit: 50 });
+async function sourceAddress(id: string, options: CallOptions): Promise<string | null> {
+  const { items } = await client.apps.list({ ...options, limit: MOST_APPS });
   for (const app of items)
-    try {
-      await client.sources.get(app.id, id);
-      return `/apps/${app.id}/sources/${id}`;
-    } catch (error) {
-      if (!(error instanceof HeadraceError && error.status === 404)) throw error;
-    }
+    if (await isKnown(client.sources.get(app.id, id, options))) return `/apps/${app.id}/sources/${id}`;
   return null;
+}
+
+async function isKnown(call: PromiseLike<unknown>): Promise<boolean> {
+  try {
+    await call;
+    return true;
+  } catch (error) {
+    if (error instanceof HeadraceError && error.status === 404) return false;
+    throw error;
+  }
 }

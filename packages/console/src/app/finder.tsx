@@ -1,7 +1,7 @@
 /** What the palette finds. Loaded when it is first opened. */
-import { useInfiniteQuery } from '@tanstack/react-query';
+import { keepPreviousData, useInfiniteQuery } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
-import { useDeferredValue, useState } from 'react';
+import { useEffect, useRef, useState } from 'react';
 import { Autocomplete } from 'react-aria-components/Autocomplete';
 import { Header } from 'react-aria-components/Header';
 import { Input } from 'react-aria-components/Input';
@@ -15,12 +15,15 @@ import { addressOfId } from './address-of-id.ts';
 
 /** Of each kind. */
 const SHOWN = 8;
+/** Nobody waits for what is found by the first letters of a word. */
+const TYPING_MS = 250;
 
 interface Go {
   id: string;
   text: string;
   status?: string;
   note?: string;
+  /** False: it stays here. */
   go: () => unknown;
 }
 
@@ -34,23 +37,33 @@ export function Finder({ onClose }: { onClose: () => void }) {
 
 function Found({ onGone }: { onGone: () => void }) {
   const [typed, setTyped] = useState('');
-  const [fault, setFault] = useState<unknown>(null);
-  const query = useDeferredValue(typed.trim());
-  const sections = useSections(query, setFault);
-  const go = (item: Go) => {
-    setFault(null);
-    void Promise.resolve(item.go()).then((isDone) => isDone !== false && onGone());
+  const { open, missing, fault, forget } = useOpenById();
+  const { sections, isSearching, listFault, retry } = useSections(typed.trim(), open);
+  const change = (text: string) => {
+    setTyped(text);
+    if (text !== typed) forget();
   };
+  const go = (item: Go) => void Promise.resolve(item.go()).then((isDone) => isDone !== false && onGone());
   return (
-    <Autocomplete inputValue={typed} onInputChange={setTyped}>
+    <Autocomplete inputValue={typed} onInputChange={change}>
       <SearchField aria-label="App, thread, page or id" autoFocus>
         <Input className="input" placeholder="App, thread, page or id" />
       </SearchField>
+      {missing && (
+        <p role="alert" className="long">
+          No page shows {missing}.
+        </p>
+      )}
       {fault !== null && <Failure error={fault} />}
+      {listFault && <Failure error={listFault} retry={retry} />}
       <Menu
         aria-label="Results"
         className="max-h-[50vh] overflow-y-auto outline-none"
-        renderEmptyState={() => <p className="px-2 py-4 text-ink-3">Nothing found.</p>}
+        renderEmptyState={() =>
+          !listFault && (
+            <p className="px-2 py-4 text-ink-3">{isSearching ? 'Searching…' : 'Nothing found.'}</p>
+          )
+        }
       >
         {sections.map(({ title, items }) => (
           <MenuSection key={title}>
@@ -77,29 +90,58 @@ function Found({ onGone }: { onGone: () => void }) {
 
 const ID = /^[a-z]{2,5}_[0-9a-z]{20,}$/;
 
-function useSections(query: string, onFault: (error: unknown) => void): { title: string; items: Go[] }[] {
+/** Looks for the page of an id; closing the palette, or other text, ends that. */
+function useOpenById() {
+  const navigate = useNavigate();
+  const [missing, setMissing] = useState<string | null>(null);
+  const [fault, setFault] = useState<unknown>(null);
+  const search = useRef<AbortController>(undefined);
+  useEffect(() => () => search.current?.abort(), []);
+  const forget = () => {
+    search.current?.abort();
+    setMissing(null);
+    setFault(null);
+  };
+  const open = async (id: string): Promise<boolean> => {
+    forget();
+    const own = new AbortController();
+    search.current = own;
+    try {
+      const href = await addressOfId(id, own.signal);
+      if (own.signal.aborted) return false;
+      if (href === null) setMissing(id);
+      else await navigate({ href });
+      return href !== null;
+    } catch (error) {
+      if (!own.signal.aborted) setFault(error);
+      return false;
+    }
+  };
+  return { open, missing, fault, forget };
+}
+
+/** The text once nobody has typed for a moment. */
+function useTyped(text: string): string {
+  const [typed, setTyped] = useState(text);
+  useEffect(() => {
+    const timer = setTimeout(() => setTyped(text), TYPING_MS);
+    return () => clearTimeout(timer);
+  }, [text]);
+  return typed;
+}
+
+function useSections(query: string, open: (id: string) => Promise<boolean>) {
   const navigate = useNavigate();
   const isId = ID.test(query);
-  const search = isId ? '' : query;
-  const apps = useInfiniteQuery(appsQuery(search));
-  const threads = useInfiniteQuery(allThreadsQuery(search ? { query: search } : { sort: 'activity' }));
-  const byId: Go[] = isId
-    ? [
-        {
-          id: query,
-          text: `Open ${query}`,
-          go: async () => {
-            try {
-              await navigate({ href: await addressOfId(query) });
-              return true;
-            } catch (error) {
-              onFault(error);
-              return false;
-            }
-          },
-        },
-      ]
-    : [];
+  const asked = isId ? '' : query;
+  const search = useTyped(asked);
+  const apps = useInfiniteQuery({ ...appsQuery(search), placeholderData: keepPreviousData });
+  const threads = useInfiniteQuery({
+    ...allThreadsQuery(search ? { query: search } : { sort: 'activity' }),
+    placeholderData: keepPreviousData,
+  });
+  const lists = [apps, threads];
+  const byId: Go[] = isId ? [{ id: query, text: `Open ${query}`, go: () => open(query) }] : [];
   const pages: Go[] = [
     { id: 'inbox', text: 'Inbox', note: 'g i', go: () => navigate({ to: '/' }) },
     { id: 'apps', text: 'Apps', note: 'g a', go: () => navigate({ to: '/apps' }) },
@@ -107,7 +149,7 @@ function useSections(query: string, onFault: (error: unknown) => void): { title:
   ].filter(({ text }) => text.toLowerCase().includes(query.toLowerCase()));
   const found = (items: Go[], title: string) =>
     items.length ? [{ title, items: items.slice(0, SHOWN) }] : [];
-  return [
+  const sections = [
     ...found(byId, 'By id'),
     ...found(
       itemsOf(apps.data).map(({ id, name }) => ({
@@ -129,4 +171,13 @@ function useSections(query: string, onFault: (error: unknown) => void): { title:
     ),
     ...found(pages, 'Pages'),
   ];
+  return {
+    sections,
+    isSearching:
+      asked !== search || lists.some(({ isPending, isPlaceholderData }) => isPending || isPlaceholderData),
+    listFault: lists.find(({ isError }) => isError)?.error,
+    retry: () => {
+      for (const { isError, refetch } of lists) if (isError) void refetch();
+    },
+  };
 }

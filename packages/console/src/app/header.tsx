@@ -9,7 +9,7 @@ import { keyLabel } from '../ui/keys.ts';
 export function Header({ onPalette, onSidebar }: { onPalette: () => void; onSidebar: () => void }) {
   return (
     <header className="sticky top-0 z-20 flex h-11 shrink-0 items-center gap-2 border-b border-line bg-paper px-2">
-      <div className="md:hidden">
+      <div className="md:hidden" data-navigation>
         <IconButton label="Open the navigation" onPress={onSidebar}>
           <MenuIcon size={16} />
         </IconButton>
@@ -50,7 +50,7 @@ const STATES: Record<LiveState, { word: string; text: string; colour: string }> 
   'signed-out': { word: 'Signed out', text: 'Sign in to go on.', colour: 'text-fail' },
 };
 
-/** One quiet mark. Screen readers hear its changes in the banner. */
+/** One quiet mark. Screen readers hear in the banner that the connection is lost, and read the rest here. */
 function Connection() {
   const { state, reason } = useLiveStatus();
   const { word, text, colour } = STATES[state];

@@ -1,8 +1,14 @@
-import { lazy, Suspense } from 'react';
+import { lazy } from 'react';
+import { Part } from './part.tsx';
 
 const KeyTable = lazy(async () => ({ default: (await import('./key-table.tsx')).KeyTable }));
 
 /** The shortcuts that work on this page. */
 export function KeyList({ isOpen, onClose }: { isOpen: boolean; onClose: () => void }) {
-  return <Suspense>{isOpen && <KeyTable onClose={onClose} />}</Suspense>;
+  if (!isOpen) return null;
+  return (
+    <Part isOver onDismiss={onClose}>
+      <KeyTable onClose={onClose} />
+    </Part>
+  );
 }

@@ -1,16 +1,17 @@
 /** Find and go: pages, apps, threads, anything by its id. */
-import { lazy, Suspense, useEffect } from 'react';
+import { lazy } from 'react';
+import { Part, usePreload } from './part.tsx';
 
 const load = () => import('./finder.tsx');
 const Finder = lazy(async () => ({ default: (await load()).Finder }));
-/** After the first page has been shown, and before anybody is likely to press the keys. */
-const PRELOAD_MS = 1_500;
 
 export function Palette({ isOpen, onClose }: { isOpen: boolean; onClose: () => void }) {
   // What is typed before the palette is there would be lost.
-  useEffect(() => {
-    const timer = setTimeout(() => void load().catch(() => {}), PRELOAD_MS);
-    return () => clearTimeout(timer);
-  }, []);
-  return <Suspense>{isOpen && <Finder onClose={onClose} />}</Suspense>;
+  usePreload(load);
+  if (!isOpen) return null;
+  return (
+    <Part isOver onDismiss={onClose}>
+      <Finder onClose={onClose} />
+    </Part>
+  );
 }

@@ -7,6 +7,7 @@ import { listenToKeys } from '../ui/keys.ts';
 import { Notices } from '../ui/notices.tsx';
 import { Page } from '../ui/page.tsx';
 import { Empty, Failure } from '../ui/states.tsx';
+import { LostPage } from './load-page.ts';
 import { BadSearch } from './search.ts';
 
 export function Root() {
@@ -40,6 +41,7 @@ export function PageFailure({ error, reset }: ErrorComponentProps) {
   // The router wraps what a search parameter's check throws.
   const bad = [thrown, (thrown as Error | undefined)?.cause].find((one) => one instanceof BadSearch);
   const again = () => {
+    if (error instanceof LostPage) return location.reload();
     reset();
     void router.invalidate();
   };

@@ -1,9 +1,10 @@
 /** Every page: its address, its search parameters and where its code is. Pages are loaded when they are opened. */
-import { createRootRoute, createRoute, lazyRouteComponent, redirect } from '@tanstack/react-router';
+import { createRootRoute, createRoute, redirect } from '@tanstack/react-router';
 import { sessionQuery } from '../api/session.ts';
 import { queries } from './queries.ts';
 import { Shell } from './shell.tsx';
 import { NoSuchPage, PageFailure, Root } from './root.tsx';
+import { page } from './load-page.ts';
 import { flag, lines, search, text, word } from './search.ts';
 
 const rootRoute = createRootRoute({
@@ -16,12 +17,12 @@ const signIn = createRoute({
   getParentRoute: () => rootRoute,
   path: '/sign-in',
   validateSearch: search({ to: text }),
-  component: lazyRouteComponent(() => import('../pages/account/sign-in-page.tsx'), 'SignInPage'),
+  component: page(() => import('../pages/account/sign-in-page.tsx'), 'SignInPage'),
 });
 const invitation = createRoute({
   getParentRoute: () => rootRoute,
   path: '/invitations/$token',
-  component: lazyRouteComponent(() => import('../pages/account/invitation-page.tsx'), 'InvitationPage'),
+  component: page(() => import('../pages/account/invitation-page.tsx'), 'InvitationPage'),
 });
 
 /** What only a signed-in user sees; others are sent to the sign-in page and back. */
@@ -30,7 +31,7 @@ const signedIn = createRoute({
   id: 'signed-in',
   component: Shell,
   beforeLoad: async ({ location }) => {
-    const session = await queries.fetchQuery({ ...sessionQuery, retry: false });
+    const session = await queries.ensureQueryData({ ...sessionQuery, retry: false });
     if (!session) throw redirect({ to: '/sign-in', search: { to: location.href }, replace: true });
   },
 });
@@ -38,48 +39,48 @@ const signedIn = createRoute({
 const inbox = createRoute({
   getParentRoute: () => signedIn,
   path: '/',
-  component: lazyRouteComponent(() => import('../pages/inbox/inbox-page.tsx'), 'InboxPage'),
+  component: page(() => import('../pages/inbox/inbox-page.tsx'), 'InboxPage'),
 });
 const apps = createRoute({
   getParentRoute: () => signedIn,
   path: '/apps',
   validateSearch: search({ query: text }),
-  component: lazyRouteComponent(() => import('../pages/apps/apps-page.tsx'), 'AppsPage'),
+  component: page(() => import('../pages/apps/apps-page.tsx'), 'AppsPage'),
 });
 const account = createRoute({
   getParentRoute: () => signedIn,
   path: '/account',
-  component: lazyRouteComponent(() => import('../pages/account/account-page.tsx'), 'AccountPage'),
+  component: page(() => import('../pages/account/account-page.tsx'), 'AccountPage'),
 });
 
 /** The app's name and its parts, above each of its pages. */
 const app = createRoute({
   getParentRoute: () => signedIn,
   path: '/apps/$appId',
-  component: lazyRouteComponent(() => import('../pages/apps/app-layout.tsx'), 'AppLayout'),
+  component: page(() => import('../pages/apps/app-layout.tsx'), 'AppLayout'),
 });
 const race = createRoute({
   getParentRoute: () => app,
   path: '/',
   validateSearch: search({ show: word('graph', 'table'), status: text, thread: text, query: text }),
-  component: lazyRouteComponent(() => import('../pages/race/race-page.tsx'), 'RacePage'),
+  component: page(() => import('../pages/race/race-page.tsx'), 'RacePage'),
 });
 const settings = createRoute({
   getParentRoute: () => app,
   path: '/settings',
-  component: lazyRouteComponent(() => import('../pages/settings/settings-page.tsx'), 'SettingsPage'),
+  component: page(() => import('../pages/settings/settings-page.tsx'), 'SettingsPage'),
 });
 const sources = createRoute({
   getParentRoute: () => app,
   path: '/sources',
   validateSearch: search({ compare: text }),
-  component: lazyRouteComponent(() => import('../pages/sources/sources-page.tsx'), 'SourcesPage'),
+  component: page(() => import('../pages/sources/sources-page.tsx'), 'SourcesPage'),
 });
 const source = createRoute({
   getParentRoute: () => app,
   path: '/sources/$sourceId',
   validateSearch: search({ file: text, L: lines, edit: flag }),
-  component: lazyRouteComponent(() => import('../pages/sources/source-page.tsx'), 'SourcePage'),
+  component: page(() => import('../pages/sources/source-page.tsx'), 'SourcePage'),
 });
 const diff = createRoute({
   getParentRoute: () => app,
@@ -95,7 +96,7 @@ const diff = createRoute({
     wrap: flag,
     thread: text,
   }),
-  component: lazyRouteComponent(() => import('../pages/diff/diff-page.tsx'), 'DiffPage'),
+  component: page(() => import('../pages/diff/diff-page.tsx'), 'DiffPage'),
 });
 const thread = createRoute({
   getParentRoute: () => app,
@@ -105,13 +106,13 @@ const thread = createRoute({
     file: text,
     L: lines,
   }),
-  component: lazyRouteComponent(() => import('../pages/thread/thread-page.tsx'), 'ThreadPage'),
+  component: page(() => import('../pages/thread/thread-page.tsx'), 'ThreadPage'),
 });
 const conflicts = createRoute({
   getParentRoute: () => app,
   path: '/threads/$threadId/apply',
   validateSearch: search({ path: text, only: word('open') }),
-  component: lazyRouteComponent(() => import('../pages/conflicts/conflicts-page.tsx'), 'ConflictsPage'),
+  component: page(() => import('../pages/conflicts/conflicts-page.tsx'), 'ConflictsPage'),
 });
 const applies = createRoute({
   getParentRoute: () => app,
@@ -119,35 +120,35 @@ const applies = createRoute({
   validateSearch: search({
     status: word('queued', 'applied', 'conflicted', 'failed'),
   }),
-  component: lazyRouteComponent(() => import('../pages/applies/applies-page.tsx'), 'AppliesPage'),
+  component: page(() => import('../pages/applies/applies-page.tsx'), 'AppliesPage'),
 });
 const apply = createRoute({
   getParentRoute: () => app,
   path: '/applies/$applyId',
-  component: lazyRouteComponent(() => import('../pages/applies/apply-page.tsx'), 'ApplyPage'),
+  component: page(() => import('../pages/applies/apply-page.tsx'), 'ApplyPage'),
 });
 const builds = createRoute({
   getParentRoute: () => app,
   path: '/builds',
   validateSearch: search({ status: word('queued', 'building', 'ready', 'failed') }),
-  component: lazyRouteComponent(() => import('../pages/builds/builds-page.tsx'), 'BuildsPage'),
+  component: page(() => import('../pages/builds/builds-page.tsx'), 'BuildsPage'),
 });
 const build = createRoute({
   getParentRoute: () => app,
   path: '/builds/$buildId',
   validateSearch: search({ part: word('log', 'files'), compare: text, find: text }),
-  component: lazyRouteComponent(() => import('../pages/builds/build-page.tsx'), 'BuildPage'),
+  component: page(() => import('../pages/builds/build-page.tsx'), 'BuildPage'),
 });
 const previews = createRoute({
   getParentRoute: () => app,
   path: '/previews',
   validateSearch: search({ status: word('starting', 'ready', 'failed', 'stopped') }),
-  component: lazyRouteComponent(() => import('../pages/previews/previews-page.tsx'), 'PreviewsPage'),
+  component: page(() => import('../pages/previews/previews-page.tsx'), 'PreviewsPage'),
 });
 const preview = createRoute({
   getParentRoute: () => app,
   path: '/previews/$previewId',
-  component: lazyRouteComponent(() => import('../pages/previews/preview-page.tsx'), 'PreviewPage'),
+  component: page(() => import('../pages/previews/preview-page.tsx'), 'PreviewPage'),
 });
 
 export const routeTree = rootRoute.addChildren([

@@ -1,14 +1,20 @@
 /** The session while pages are open: its live data, and signing in again over the page when it has ended. */
+import { HeadraceError } from '@headrace/client';
 import { useQueryClient } from '@tanstack/react-query';
-import { lazy, Suspense, useEffect, useState } from 'react';
+import { lazy, useEffect, useState } from 'react';
 import { startLive } from '../live/index.ts';
 import type { Live } from '../live/index.ts';
-import { client, watchLimits, watchSession } from '../api/client.ts';
+import { client, READ_TIMEOUT_MS, watchLimits, watchSession } from '../api/client.ts';
+import { faultOf } from '../api/faults.ts';
 import { sessionQuery, useSession } from '../api/session.ts';
+import { notify } from '../ui/notices.tsx';
+import { useOtherOrganization } from './organization.ts';
+import { Part, usePreload } from './part.tsx';
 
-const SignInDialog = lazy(async () => ({
-  default: (await import('../pages/account/sign-in-dialog.tsx')).SignInDialog,
-}));
+const loadSignIn = () => import('../pages/account/sign-in-dialog.tsx');
+const loadOther = () => import('./other-organization.tsx');
+const SignInDialog = lazy(async () => ({ default: (await loadSignIn()).SignInDialog }));
+const OtherOrganization = lazy(async () => ({ default: (await loadOther()).OtherOrganization }));
 
 let signedOut = false;
 const listeners = new Set<() => void>();
@@ -58,9 +64,12 @@ export function useLiveOfSession(
 
 /** Over the page, so that nothing on it is lost. Another user gets a page of their own. */
 export function SessionGate() {
-  const { user } = useSession();
+  const { user, activeOrganizationId } = useSession();
   const queries = useQueryClient();
   const [isShown, setShown] = useState(signedOut);
+  const { isOther, claim } = useOtherOrganization(user.id, activeOrganizationId);
+  usePreload(loadSignIn);
+  usePreload(loadOther);
   useEffect(() => {
     const follow = () => setShown(signedOut);
     listeners.add(follow);
@@ -71,10 +80,32 @@ export function SessionGate() {
     };
   }, []);
   const goOn = async () => {
-    const session = await queries.fetchQuery({ ...sessionQuery, staleTime: 0 });
-    if (session?.user.id !== user.id) return location.assign('/console/');
+    const session = await sessionIn(user.id, activeOrganizationId);
+    if (!session) return location.assign('/console/');
+    queries.setQueryData(sessionQuery.queryKey, session);
+    claim();
     setSignedOut(false);
     void queries.refetchQueries({ type: 'active', predicate: (query) => query.state.status === 'error' });
   };
-  return <Suspense>{isShown && <SignInDialog email={user.email} onDone={() => void goOn()} />}</Suspense>;
+  const sayFault = (error: unknown) => notify(faultOf(error).message, 'fail');
+  return (
+    <Part isOver>
+      {isShown && <SignInDialog email={user.email} onDone={() => void goOn().catch(sayFault)} />}
+      {!isShown && isOther && <OtherOrganization />}
+    </Part>
+  );
+}
+
+/** The new session, in the organization of the page: it begins in the user's first. Null if it cannot be there. */
+async function sessionIn(userId: string, organizationId: string | null) {
+  const session = await client.session.get({ timeoutMs: READ_TIMEOUT_MS });
+  if (session.user.id !== userId) return null;
+  if (organizationId === null || session.activeOrganizationId === organizationId) return session;
+  try {
+    return await client.session.switchOrganization({ organizationId });
+  } catch (error) {
+    if (error instanceof HeadraceError && error.status >= 400 && error.status < 500 && !error.retryable)
+      return null;
+    throw error;
+  }
 }

@@ -1,6 +1,6 @@
 /** The signed-in page: sidebar, header, content; live data; the dialog of an expired session. */
 import { Outlet, useRouterState } from '@tanstack/react-router';
-import { useEffect, useRef, useState } from 'react';
+import { useCallback, useEffect, useState } from 'react';
 import { LiveProvider } from '../live/index.ts';
 import { useSession } from '../api/session.ts';
 import { Skeleton } from '../ui/states.tsx';
@@ -16,12 +16,11 @@ export function Shell() {
   const { user, activeOrganizationId } = useSession();
   const { live, isReady } = useLiveOfSession(user.id, activeOrganizationId ?? '');
   const [over, setOver] = useState<'palette' | 'keys' | 'sidebar' | null>(null);
-  const main = useRef<HTMLElement>(null);
   const path = useRouterState({ select: ({ location }) => location.pathname });
   useGlobalKeys({ openPalette: () => setOver('palette'), openKeys: () => setOver('keys') });
   // On a small screen the sidebar covers the page that was asked for.
   useEffect(() => setOver((shown) => (shown === 'sidebar' ? null : shown)), [path]);
-  const close = () => setOver(null);
+  const close = useCallback(() => setOver(null), []);
   return (
     <LiveProvider live={live}>
       <a href="#main" className="popover sr-only z-50 p-2 focus:not-sr-only focus:absolute">
@@ -29,10 +28,10 @@ export function Shell() {
       </a>
       <div className="flex min-h-dvh">
         <Sidebar isReady={isReady} isOpen={over === 'sidebar'} onClose={close} />
-        <div className="flex min-w-0 flex-1 flex-col">
+        <div inert={over === 'sidebar'} className="flex min-w-0 flex-1 flex-col">
           <Header onPalette={() => setOver('palette')} onSidebar={() => setOver('sidebar')} />
           <Banner />
-          <main id="main" ref={main} tabIndex={-1} className="flex min-w-0 flex-1 flex-col outline-none">
+          <main id="main" tabIndex={-1} className="flex min-w-0 flex-1 flex-col outline-none">
             {isReady ? <Outlet /> : <Skeleton lines={6} />}
           </main>
         </div>

@@ -3,8 +3,8 @@ import { useInfiniteQuery, useQueryClient } from '@tanstack/react-query';
 import { Link, useNavigate } from '@tanstack/react-router';
 import type { LinkProps } from '@tanstack/react-router';
 import { Inbox, Layers, X } from 'lucide-react';
-import { lazy, Suspense } from 'react';
-import type { ReactNode } from 'react';
+import { lazy, useEffect, useRef } from 'react';
+import type { ReactNode, RefObject } from 'react';
 import { client } from '../api/client.ts';
 import { faultOf } from '../api/faults.ts';
 import { allThreadsQuery, itemsOf } from '../api/queries.ts';
@@ -12,12 +12,16 @@ import { sessionQuery, useSession } from '../api/session.ts';
 import { IconButton } from '../ui/button.tsx';
 import { notify } from '../ui/notices.tsx';
 import { Status } from '../ui/status.tsx';
+import { tellOrganization } from './organization.ts';
+import { Part } from './part.tsx';
 import { setTheme, themeOf } from './theme.ts';
 
 /** The menu brings the collections of its library with it, which the first page does not need. */
 const Menu = lazy(async () => ({ default: (await import('../ui/menu.tsx')).Menu }));
 
 const RECENT = 12;
+/** From here on it stands beside the page, as `md:` says. */
+const WIDE = '(min-width: 840px)';
 
 export function Sidebar({
   isReady,
@@ -29,8 +33,11 @@ export function Sidebar({
   isOpen: boolean;
   onClose: () => void;
 }) {
+  const nav = useRef<HTMLElement>(null);
+  useCover(nav, isOpen, onClose);
   return (
     <nav
+      ref={nav}
       aria-label="Console"
       className={`${isOpen ? 'fixed inset-0 z-30 flex' : 'hidden'} w-full shrink-0 flex-col border-r border-line bg-paper md:sticky md:top-0 md:flex md:h-dvh md:w-55`}
     >
@@ -57,6 +64,29 @@ export function Sidebar({
       <Owner />
     </nav>
   );
+}
+
+/** While it covers the page of a small screen: the focus comes, Escape or a link closes it, and the focus returns. */
+function useCover(nav: RefObject<HTMLElement | null>, isOpen: boolean, onClose: () => void): void {
+  useEffect(() => {
+    if (!isOpen) return;
+    const end = new AbortController();
+    const { signal } = end;
+    const onKey = ({ key, defaultPrevented }: KeyboardEvent) => {
+      if (key === 'Escape' && !defaultPrevented) onClose();
+    };
+    const onClick = ({ target }: MouseEvent) => {
+      if ((target as Element).closest('a')) onClose();
+    };
+    matchMedia(WIDE).addEventListener('change', onClose, { signal });
+    document.addEventListener('keydown', onKey, { signal });
+    nav.current?.addEventListener('click', onClick, { signal });
+    nav.current?.querySelector('button')?.focus();
+    return () => {
+      end.abort();
+      document.querySelector<HTMLElement>('[data-navigation] button')?.focus();
+    };
+  }, [nav, isOpen, onClose]);
 }
 
 /** Two channels that become one. */
@@ -124,8 +154,6 @@ function RecentThreads() {
   );
 }
 
-const tell = (error: unknown) => notify(faultOf(error).message, 'fail');
-
 function Owner() {
   const { user, organizations, activeOrganizationId } = useSession();
   const queries = useQueryClient();
@@ -134,6 +162,7 @@ function Owner() {
   // Nothing of one organization may be seen in another: a fresh page starts from nothing.
   const switchTo = async (organizationId: string) => {
     await client.session.switchOrganization({ organizationId });
+    tellOrganization(organizationId);
     location.assign('/console/');
   };
   const signOut = async () => {
@@ -142,6 +171,7 @@ function Owner() {
     queries.setQueryData(sessionQuery.queryKey, null);
     location.assign('/console/sign-in');
   };
+  const sayFault = (error: unknown) => notify(faultOf(error).message, 'fail');
   return (
     <div className="flex items-center gap-2 border-t border-line p-2">
       <div className="min-w-0 flex-1 pl-1">
@@ -150,7 +180,7 @@ function Owner() {
           {user.email}
         </p>
       </div>
-      <Suspense>
+      <Part>
         <Menu
           label="You and the organization"
           icon="⋯"
@@ -161,7 +191,7 @@ function Owner() {
               .map(({ id, name }) => ({
                 id,
                 text: `Switch to ${name}`,
-                onAction: () => void switchTo(id).catch(tell),
+                onAction: () => void switchTo(id).catch(sayFault),
               })),
             { id: 'account', text: 'Your account', onAction: () => void navigate({ to: '/account' }) },
             {
@@ -172,10 +202,10 @@ function Owner() {
             ...(['system', 'light', 'dark'] as const)
               .filter((theme) => theme !== themeOf())
               .map((theme) => ({ id: theme, text: `Theme: ${theme}`, onAction: () => setTheme(theme) })),
-            { id: 'out', text: 'Sign out', onAction: () => void signOut().catch(tell) },
+            { id: 'out', text: 'Sign out', onAction: () => void signOut().catch(sayFault) },
           ]}
         />
-      </Suspense>
+      </Part>
     </div>
   );
 }

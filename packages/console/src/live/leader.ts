@@ -75,12 +75,13 @@ export class Leader {
     this.update();
   }
 
-  /** Connects at once, unless the connection works. */
+  /** Connects at once, unless the connection works or the service asks to wait. */
   check(): void {
     const now = performance.now();
     this.#link.isOnline = this.#options.isOnline();
     const isWorking = this.#link.phase === 'open' && now - (this.#link.heardAt ?? 0) <= this.#link.silenceMs;
-    if (!isWorking && this.#link.isOnline) this.#feed.restart();
+    const mustWait = this.#link.isLimited && now < (this.#link.nextAttemptAt ?? 0);
+    if (!isWorking && !mustWait && this.#link.isOnline) this.#feed.restart();
     this.update();
   }
 

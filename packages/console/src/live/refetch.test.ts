@@ -28,6 +28,7 @@ function setUp() {
     const times: number[] = [];
     const observer = new QueryObserver(queries, {
       queryKey: [key],
+      meta: { follows: { types: ['run.'] } },
       queryFn: async () => {
         times.push(Date.now());
         facts.most = Math.max(facts.most, ++facts.atOnce);
@@ -108,6 +109,17 @@ test('four at once', async () => {
   expect(facts.most).toBe(4);
   for (const { times } of shown) expect(times).toHaveLength(2);
   expect(refetcher.isSettled()).toBe(true);
+});
+
+test('what follows no events is not read again for events that were missed', async () => {
+  const { queries, refetcher, show } = setUp();
+  await show('followed');
+  const session = new QueryObserver(queries, { queryKey: ['session'], queryFn: () => 'who' });
+  session.subscribe(() => {});
+  await pass(2_000);
+  refetcher.markAllChanged();
+  expect(queries.getQueryState(['followed'])?.isInvalidated).toBe(true);
+  expect(queries.getQueryState(['session'])?.isInvalidated).toBe(false);
 });
 
 test('a held tab fetches nothing, and then what has changed', async () => {

@@ -62,13 +62,14 @@ export class Refetcher {
     this.run();
   }
 
-  /** The same for all that was ever fetched. */
+  /** The same for all that events change and that was ever fetched: no event was missed of what follows none. */
   markAllChanged(): void {
     for (const query of this.#options.cache.getAll())
       if (
-        query.state.data !== undefined ||
-        query.state.fetchStatus !== 'idle' ||
-        query.state.status === 'error'
+        query.meta?.follows &&
+        (query.state.data !== undefined ||
+          query.state.fetchStatus !== 'idle' ||
+          query.state.status === 'error')
       )
         this.markChanged(query);
   }

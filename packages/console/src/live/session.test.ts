@@ -8,6 +8,8 @@ import { eventOf } from './event.fixture.ts';
 import { newIdentity, openTab } from './tab.fixture.ts';
 import type { Tab } from './tab.fixture.ts';
 
+/** Followed, though no event here is of these types. */
+const OTHER = { types: ['platform.app.'] };
 const ROOT = '/api/platform/v1/events';
 
 interface OpenStream {
@@ -93,10 +95,10 @@ test('what was read before the position of the feed was known is read again; wha
   await using service = await feedService();
   using tab = open(service);
   const reads = { early: 0, late: 0 };
-  tab.show('early', async () => ++reads.early);
+  tab.show('early', async () => ++reads.early, OTHER);
   await tab.live.ready;
   await until(() => expect(reads.early).toBe(2));
-  tab.show('late', async () => ++reads.late);
+  tab.show('late', async () => ++reads.late, OTHER);
   service.publish();
   await until(() => expect(ids(tab)).toEqual(['evt_1']));
   expect(reads).toEqual({ early: 2, late: 1 });
@@ -220,7 +222,7 @@ test('410: all that is shown is read again, in every tab, and the loss has a tim
   let reads = 0;
   const read = () =>
     new Promise((resolve) => (reads++ < 2 ? resolve(reads) : answers.push(() => resolve(reads))));
-  for (const tab of [first, second]) tab.show('any', read);
+  for (const tab of [first, second]) tab.show('any', read, OTHER);
   await until(() => expect(second.queries.getQueryData(['any'])).toBeDefined());
   const lostAt = Date.now();
   service.feed.head = service.feed.first = 50;
@@ -246,7 +248,7 @@ test('401 signs every tab out once; the next session continues from the last cur
   await isIn(second, 'live');
   service.publish();
   let reads = 0;
-  first.show('any', async () => ++reads);
+  first.show('any', async () => ++reads, OTHER);
   await until(() => expect([first.events.length, reads]).toEqual([1, 1]));
   service.feed.refuseWith = 401;
   service.cut();

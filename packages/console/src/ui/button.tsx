@@ -13,7 +13,7 @@ export type ButtonKind = 'plain' | 'primary' | 'danger' | 'quiet';
 
 export interface ButtonProps extends Omit<AriaButtonProps, 'className' | 'style'> {
   kind?: ButtonKind;
-  /** Why the button is off. It stays focusable, so that the reason can be read. */
+  /** Why the button is off; null while it is on. It stays focusable, so that the reason can be read. */
   offBecause?: string | null | undefined;
   /** `j` and `k` stop here. */
   'data-row'?: boolean;
@@ -21,13 +21,14 @@ export interface ButtonProps extends Omit<AriaButtonProps, 'className' | 'style'
 
 /** A button that is off for a reason says so in a tooltip and stays in the tab order. */
 export function Button({ kind = 'plain', offBecause, onPress, ...props }: ButtonProps) {
-  if (!offBecause)
-    return <AriaButton {...props} {...(onPress && { onPress })} className="button" data-kind={kind} />;
-  return (
-    <Tip text={offBecause}>
-      <AriaButton {...props} type="button" aria-disabled="true" className="button" data-kind={kind} />
-    </Tip>
+  const given = { ...props, className: 'button', 'data-kind': kind };
+  const button = offBecause ? (
+    <AriaButton {...given} type="button" aria-disabled="true" />
+  ) : (
+    <AriaButton {...given} {...(onPress && { onPress })} />
   );
+  // With a tooltip also while it is on: another parent would make another button, and the focus would be lost.
+  return offBecause === undefined ? button : <Tip text={offBecause || null}>{button}</Tip>;
 }
 
 /** A square button with a picture. The label is its name and its tooltip. */
@@ -66,15 +67,17 @@ export function ButtonLink({
   );
 }
 
-/** A tooltip for one focusable child. */
-export function Tip({ text, children }: { text: string; children: ReactNode }) {
+/** A tooltip for one focusable child; null for none now. */
+export function Tip({ text, children }: { text: string | null; children: ReactNode }) {
   return (
-    <TooltipTrigger delay={400} closeDelay={0}>
+    <TooltipTrigger delay={400} closeDelay={0} isDisabled={text === null}>
       {children}
-      <Tooltip className="popover max-w-80 px-2 py-1 text-12" offset={6}>
-        <OverlayArrow />
-        {text}
-      </Tooltip>
+      {text !== null && (
+        <Tooltip className="popover max-w-80 px-2 py-1 text-12" offset={6}>
+          <OverlayArrow />
+          {text}
+        </Tooltip>
+      )}
     </TooltipTrigger>
   );
 }

@@ -2,7 +2,7 @@
 import { useEffect } from 'react';
 import type { ReactNode } from 'react';
 
-/** `title` is also the window's; `above` is a line over it, for example what the page belongs to. */
+/** `title` is also the window's. */
 export function Page({
   title,
   heading,

@@ -8,7 +8,7 @@ import { notify } from './notices.tsx';
 const RELATIVE = new Intl.RelativeTimeFormat('en', { numeric: 'auto', style: 'short' });
 const ABSOLUTE = new Intl.DateTimeFormat('en', { dateStyle: 'medium', timeStyle: 'long' });
 const DOLLARS = new Intl.NumberFormat('en', { style: 'currency', currency: 'USD' });
-const CENTS = new Intl.NumberFormat('en', {
+const SMALL_DOLLARS = new Intl.NumberFormat('en', {
   style: 'currency',
   currency: 'USD',
   minimumFractionDigits: 4,
@@ -49,9 +49,9 @@ export function bytes(count: number): string {
   return `${value < 10 ? value.toFixed(1) : Math.round(value)} ${unit[0]}`;
 }
 
-/** `$1.20`; four decimals below a cent's multiple of ten. */
+/** `$1.20`; four decimals below ten cents. */
 export const dollars = (micros: number): string =>
-  (micros > 0 && micros < 100_000 ? CENTS : DOLLARS).format(micros / 1e6);
+  (micros > 0 && micros < 100_000 ? SMALL_DOLLARS : DOLLARS).format(micros / 1e6);
 
 export const count = (value: number): string => NUMBER.format(value);
 
@@ -88,7 +88,7 @@ export const useNow = ticker(TICK_MS);
 /** The same, exact to a second. */
 const useSeconds = ticker(1_000);
 
-/** Relative; the exact time in its title and for screen readers. */
+/** Relative; the exact time in its title. */
 export function Time({ at }: { at: string | number | null }) {
   const seen = useNow();
   if (at === null) return <span className="text-ink-3">–</span>;

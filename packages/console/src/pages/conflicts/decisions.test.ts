@@ -16,7 +16,6 @@ import {
 } from './decisions.ts';
 import type { Conflict, Entries, Own } from './decisions.ts';
 import { collidingName, groupsOf } from './groups.ts';
-import { sha256 } from './sha256.ts';
 
 const hash = (text: string) => createHash('sha256').update(text).digest('hex');
 const conflict = (
@@ -54,13 +53,6 @@ const SEVEN: Conflict[] = [
   conflict('readme.md', 'path', { base: null, head: null }),
   conflict('run.sh', 'mode', { base: null, draft: hash('head run.sh') }),
 ];
-
-test('the hash is the one of the service', () => {
-  fc.assert(
-    fc.property(fc.string({ unit: 'binary', maxLength: 300 }), (text) => sha256(text) === hash(text)),
-  );
-  expect(sha256('x'.repeat(100_000))).toBe(hash('x'.repeat(100_000)));
-});
 
 test('every kind takes a side, and only a collision of names takes both by another name', () => {
   for (const one of SEVEN) {

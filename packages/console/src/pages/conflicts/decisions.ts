@@ -10,7 +10,7 @@ import { foldersOf, groupsOf } from './groups.ts';
 import type { Conflict, Resolution, Side } from './conflict.ts';
 export type { Conflict, Resolution, Side } from './conflict.ts';
 import type { Merged } from './regions.ts';
-import { sha256 } from './sha256.ts';
+import { sha256 } from '../../api/sha256.ts';
 
 /** `text`: one's own. `rename`: both names of a collision stay, the draft's under another name. */
 export type Choice = Side | 'text' | 'rename';
