@@ -85,7 +85,8 @@ export function InboxPage() {
           </div>
         )}
       </Section>
-      {running.length > 0 && (
+      {/* Below what comes, so that it does not move. */}
+      {!isLoading && running.length > 0 && (
         <Section title="Running now">
           {running.map((thread) => (
             <Link
