@@ -1,8 +1,7 @@
 /** State that a reload keeps, in this browser: what a person has typed and not sent. */
 import { useCallback, useRef, useState } from 'react';
 import { useSession } from '../api/session.ts';
-
-const PREFIX = 'headrace:kept:';
+import { keep, read } from './storage.ts';
 
 /** The name of something kept for this user in this organization: others use the same browser. */
 export function useKeptName(name: string): string {
@@ -27,22 +26,4 @@ export function useKept<T>(place: string, initial: T): [T, (value: T | ((now: T)
     [name, initial],
   );
   return [value, set];
-}
-
-/** Null if nothing is kept. `name` is that of `useKeptName`. */
-export function read<T>(name: string): T | null {
-  try {
-    return JSON.parse(localStorage.getItem(PREFIX + name) ?? 'null') as T | null;
-  } catch {
-    return null;
-  }
-}
-
-export function keep(name: string, value: unknown): void {
-  try {
-    if (value === null) localStorage.removeItem(PREFIX + name);
-    else localStorage.setItem(PREFIX + name, JSON.stringify(value));
-  } catch {
-    // Without storage, what is typed lasts as long as the page.
-  }
 }

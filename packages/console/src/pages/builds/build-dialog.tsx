@@ -12,7 +12,7 @@ import { AsCode } from '../../ui/as-code.tsx';
 import { Button } from '../../ui/button.tsx';
 import { Field, Select } from '../../ui/fields.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
-import { keep } from '../../ui/kept.ts';
+import { keep } from '../../ui/storage.ts';
 import { Skeleton } from '../../ui/states.tsx';
 import { relative, useNow } from '../../ui/values.tsx';
 import { buildCommand } from './command.ts';

@@ -1,5 +1,5 @@
 import { afterAll, beforeEach, expect, test, vi } from 'vitest';
-import { keep } from '../../ui/kept.ts';
+import { keep } from '../../ui/storage.ts';
 import { keptName, readKept, settleKept } from './kept.ts';
 import type { Place } from './kept.ts';
 

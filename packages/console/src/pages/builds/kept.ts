@@ -1,5 +1,5 @@
 /** What was typed last in a dialog, per user and app: it outlives a reload and an ended session. */
-import { keep, read } from '../../ui/kept.ts';
+import { keep, read } from '../../ui/storage.ts';
 
 /** Only texts are typed; what else is there counts for nothing. */
 export function readKept<T extends Record<string, string>>(name: string): Partial<T> | null {

@@ -11,7 +11,7 @@ import { AsCode, quoted } from '../../ui/as-code.tsx';
 import { Button } from '../../ui/button.tsx';
 import { Field } from '../../ui/fields.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
-import { keep } from '../../ui/kept.ts';
+import { keep } from '../../ui/storage.ts';
 import { Skeleton } from '../../ui/states.tsx';
 import { keptName, readKept, settleKept } from '../builds/kept.ts';
 import type { Place } from '../builds/kept.ts';
