@@ -114,7 +114,11 @@ export const PAGES: PageScene[] = [
   { name: 'account', path: () => '/console/account', read: /^GET \/api\/sessions/ },
 ];
 
-const press = (keys: string) => (visit: Visit) => visit.page.keyboard.press(keys);
+const press = (keys: string) => async (visit: Visit) => {
+  await visit.page.keyboard.press(keys);
+  // Its code comes when it is first opened.
+  await visit.page.getByRole('dialog').waitFor();
+};
 const ofThread =
   (name: keyof WholeGround['threads'], panel = '') =>
   (ground: WholeGround) =>

@@ -17,7 +17,7 @@ const press = (page: Page, name: string | RegExp) => page.getByRole('button', { 
 
 /** Files as they come from a file manager. */
 async function drop(page: Page, files: Record<string, string>): Promise<void> {
-  const dropped = await page.evaluateHandle<DataTransfer>(
+  const dropped = await page.evaluateHandle(
     `(() => {
       const dropped = new DataTransfer();
       for (const [name, text] of Object.entries(${JSON.stringify(files)})) dropped.items.add(new File([text], name));

@@ -119,14 +119,14 @@ function List({ appId, items }: { appId: string; items: Apply[] }) {
                   <Id value={threadId} copy={false} />
                 )}
               </span>
-              <span className="text-12 text-ink-2">
+              <span className="text-12 text-ink-2 max-sm:ml-9">
                 {status === 'queued' && apply.repairs.length === 0 && ahead ? `${ahead} before it` : null}
                 {status === 'queued' && apply.repairs.length > 0 && `attempt ${apply.repairs.length}`}
                 {status === 'applied' && revision !== undefined && `revision ${revision}`}
                 {status === 'conflicted' &&
                   (conflicts.length > 0 ? plural(conflicts.length, 'conflict') : 'head moved')}
               </span>
-              <span className="w-24 shrink-0 text-right text-12 text-ink-3">
+              <span className="ml-auto w-24 shrink-0 text-right text-12 text-ink-3">
                 <Time at={finishedAt ?? createdAt} />
               </span>
             </Link>

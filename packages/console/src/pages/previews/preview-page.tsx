@@ -99,7 +99,7 @@ function About({ preview }: { preview: Preview }) {
             <Plain text={url} />
           </span>
           <CopyButton text={url} label="Copy the address" />
-          <span className="hidden text-ink-3 md:inline">Who knows it sees the preview.</span>
+          <span className="hidden text-ink-3 md:inline">Anyone who knows it sees the preview.</span>
         </Fact>
       )}
     </Facts>
