@@ -18,7 +18,7 @@ import type { Aim, Benchmark, Outcome, Row, Setup } from '../lib/benchmark.ts';
 import {
   framesOfScroll,
   heapOf,
-  interactions,
+  keyTimes,
   longestTask,
   PROBE,
   untilSo,
@@ -74,7 +74,7 @@ async function makeField(setup: Setup): Promise<Field> {
   const server = createServer((_, response) => {
     response.writeHead(200, { 'content-type': 'text/html' });
     response.end(
-      `<!doctype html><title>Blank</title><main><h1>Blank</h1><p style="height: 400000px">Text</p></main>`,
+      `<!doctype html><title>Blank</title><main><h1>Blank</h1><textarea aria-label="Message"></textarea><p style="height: 400000px">Text</p></main>`,
     );
   });
   await new Promise<void>((resolve) => {
@@ -208,33 +208,33 @@ async function keys(field: Field): Promise<Part> {
   const page = await context.newPage();
   await page.goto('/console/');
   await untilUsable(page);
-  let count = 0;
   const press = async (...names: string[]) => {
-    for (const name of names) {
-      await page.keyboard.press(name);
-      count++;
-    }
+    for (const name of names) await page.keyboard.press(name);
   };
   for (let i = 0; i < rounds; i++) {
     await press('j', 'k', '?', 'Escape', 'ControlOrMeta+k');
     await page.getByRole('searchbox').waitFor();
     await press('c', 'h', 'e', 'ArrowDown', 'ArrowUp', 'Escape', 'g', 'a', 'g', 'i');
   }
-  const any = await interactions(page, count);
+  const any = await keyTimes(page);
   await page.goto(`/console/apps/${field.app.id}/threads/${thread.id}`);
   await untilUsable(page);
-  await page.getByRole('textbox', { name: 'Message' }).focus();
+  const plain = await contextOf(field, field.blank);
+  const blank = await plain.newPage();
+  await blank.goto('/');
   const busy = busyFeed(field);
-  await longestTask(page);
   const text = 'Make it blue, and the button round. '.repeat(rounds);
-  await page.keyboard.type(text, { delay: 30 });
-  await busy.stop();
-  const typed = await interactions(page, text.length);
+  const onBlank = await typedInto(blank, text);
+  await longestTask(page);
+  const typed = await typedInto(page, text);
   const task = await longestTask(page);
+  await busy.stop();
+  await plain.close();
   await context.close();
   const rows = [
-    row('a key, to the next frame (16 or less: 16)', any),
+    row('a key, to its frame', any),
     row('a key in the composer, feed busy', typed),
+    row('a key in a field of a blank page, feed busy', onBlank),
     row('longest task while it is typed in', [task]),
   ];
   return {
@@ -246,6 +246,14 @@ async function keys(field: Field): Promise<Part> {
       most('longest task while it is typed in', task, [100, 'ms']),
     ],
   };
+}
+
+async function typedInto(page: Page, text: string): Promise<number[]> {
+  await page.bringToFront();
+  await page.getByRole('textbox', { name: 'Message' }).focus();
+  await keyTimes(page);
+  await page.keyboard.type(text, { delay: 30 });
+  return keyTimes(page);
 }
 
 async function difference(field: Field): Promise<Part> {
