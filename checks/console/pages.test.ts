@@ -12,10 +12,8 @@ import { PAGES } from './scenes.ts';
 import { empty, expired, failed, loading, offline, setStage, unknown } from './states.ts';
 import type { Stage } from './states.ts';
 
-/** Of the API, to open a page with nothing cached; streams apart. */
+/** Of the API, to open a page with nothing cached. */
 const MOST_REQUESTS = 12;
-/** A thread has its conversation, runs, applies, checkpoints, approvals and changes on one page. */
-const MORE_REQUESTS: Record<string, number> = { thread: 14 };
 /** Of the others in `long/`. */
 const WITH_STATES = ['inbox'];
 
@@ -62,10 +60,10 @@ describe('clean to axe in both themes, fits a phone, asks little', () => {
     const { proxy } = stage;
     proxy.forget();
     await open(visit, path(stage.ground));
-    const asked = proxy.asked().filter((one) => one.path.startsWith('/api/') && !one.isStream);
+    const asked = proxy.asked().filter((one) => one.path.startsWith('/api/'));
     expect(await faultsOfLook(visit)).toEqual([]);
     expect(asked.length, asked.map((one) => `${one.method} ${one.path}`).join('\n')).toBeLessThanOrEqual(
-      MORE_REQUESTS[name] ?? MOST_REQUESTS,
+      MOST_REQUESTS,
     );
     expect(visit.problems()).toEqual([]);
   });

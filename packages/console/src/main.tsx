@@ -9,6 +9,9 @@ import { router } from './app/router.tsx';
 import { showTheme } from './app/theme.ts';
 
 showTheme();
+// The router itself would ask for the page's code when it knows who is signed in.
+const [opened] = router.getMatchedRoutes(router.latestLocation.pathname);
+for (const route of opened) void router.loadRouteChunk(route)?.catch(() => {});
 createRoot(document.getElementById('root')!).render(
   <StrictMode>
     <QueryClientProvider client={queries}>

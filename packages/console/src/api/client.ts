@@ -1,6 +1,7 @@
 /** The client of this page: the signed-in user's session on the page's own origin. */
 import { createClient } from '@headrace/client';
 import type { Client } from '@headrace/client';
+import { earlyFetch } from './early.ts';
 import { uploadFetch } from './upload.ts';
 import { addressIn, becomeOld, noticeVersion } from './version.ts';
 
@@ -45,7 +46,7 @@ const watched =
 
 export const client = createClient({
   session: true,
-  fetch: watched((input, init) => fetch(input, init)),
+  fetch: watched(earlyFetch),
 });
 
 /** The same client for one upload, whose progress it tells in bytes. */

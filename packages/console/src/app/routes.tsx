@@ -5,6 +5,8 @@ import { queries } from './queries.ts';
 import { Shell } from './shell.tsx';
 import { NoSuchPage, PageFailure, Root } from './root.tsx';
 import { page } from './load-page.ts';
+import { beginLive, whenReady } from './session.tsx';
+import { INBOX } from '../pages/inbox/reads.ts';
 import { flag, lines, search, text, word } from './search.ts';
 
 const rootRoute = createRootRoute({
@@ -25,6 +27,13 @@ const invitation = createRoute({
   component: page(() => import('../pages/account/invitation-page.tsx'), 'InvitationPage'),
 });
 
+/** Begins what a page reads as soon as it is opened, not only when it has been rendered. */
+const reading =
+  (read: () => void) =>
+  ({ cause }: { cause: 'preload' | 'enter' | 'stay' }) => {
+    if (cause === 'enter') whenReady(read);
+  };
+
 /** What only a signed-in user sees; others are sent to the sign-in page and back. */
 const signedIn = createRoute({
   getParentRoute: () => rootRoute,
@@ -33,6 +42,7 @@ const signedIn = createRoute({
   beforeLoad: async ({ location }) => {
     const session = await queries.ensureQueryData({ ...sessionQuery, retry: false });
     if (!session) throw redirect({ to: '/sign-in', search: { to: location.href }, replace: true });
+    beginLive(session.user.id, session.activeOrganizationId ?? '');
   },
 });
 
@@ -40,6 +50,13 @@ const inbox = createRoute({
   getParentRoute: () => signedIn,
   path: '/',
   component: page(() => import('../pages/inbox/inbox-page.tsx'), 'InboxPage'),
+  loader: reading(() => {
+    const { asking, threads, applies, latest, builds, apps } = INBOX;
+    for (const query of [asking, threads, latest]) void queries.prefetchInfiniteQuery(query);
+    void queries.prefetchInfiniteQuery(applies);
+    void queries.prefetchInfiniteQuery(builds);
+    void queries.prefetchInfiniteQuery(apps);
+  }),
 });
 const apps = createRoute({
   getParentRoute: () => signedIn,

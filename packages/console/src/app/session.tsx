@@ -10,6 +10,7 @@ import { sessionQuery, useSession } from '../api/session.ts';
 import { notify } from '../ui/notices.tsx';
 import { useOtherOrganization } from './organization.ts';
 import { Part, usePreload } from './part.tsx';
+import { queries } from './queries.ts';
 
 const loadSignIn = () => import('../pages/account/sign-in-dialog.tsx');
 const loadOther = () => import('./other-organization.tsx');
@@ -25,17 +26,52 @@ function setSignedOut(value: boolean): void {
   for (const listener of listeners) listener();
 }
 
+/** `isReady`: its place in the log is known. What a page reads before that would be read twice. */
+interface Begun {
+  live: Live;
+  ready: Promise<void>;
+  isReady: boolean;
+  end(): void;
+}
+
+let begun: Begun | null = null;
+
 /**
- * The live data of this user in this organization; another one starts from nothing. `isReady`: its place in the log is
- * known. What a page reads before that would be read twice.
+ * The live data of this user in this organization, begun as soon as both are known: its place in the log then arrives
+ * while the page is rendered for the first time.
  */
-export function useLiveOfSession(
-  userId: string,
-  organizationId: string,
-): { live: Live | null; isReady: boolean } {
-  const queries = useQueryClient();
-  const [live, setLive] = useState<Live | null>(null);
-  const [isReady, setReady] = useState(false);
+export function beginLive(userId: string, organizationId: string): Begun {
+  if (begun) return begun;
+  const live = startLive({
+    client,
+    queries,
+    identity: { userId, organizationId },
+    onSignedOut: () => setSignedOut(true),
+  });
+  const stopWatching = watchLimits((ms) => live.pause(ms));
+  const one: Begun = {
+    live,
+    ready: live.ready.then(() => void (one.isReady = true)),
+    isReady: false,
+    end() {
+      stopWatching();
+      live.stop();
+      if (begun === one) begun = null;
+    },
+  };
+  return (begun = one);
+}
+
+/** Runs it once the place in the log is known; never while nobody is signed in. */
+export const whenReady = (run: () => void): void => {
+  if (begun?.isReady) run();
+  else void begun?.ready.then(run);
+};
+
+/** The live data while the page is shown; another user or organization starts from nothing. */
+export function useLiveOfSession(userId: string, organizationId: string): { live: Live; isReady: boolean } {
+  const [live, setLive] = useState(() => beginLive(userId, organizationId).live);
+  const [isReady, setReady] = useState(() => beginLive(userId, organizationId).isReady);
   const [round, setRound] = useState(0);
   useEffect(() => {
     const again = () => {
@@ -45,20 +81,11 @@ export function useLiveOfSession(
     return () => void listeners.delete(again);
   }, []);
   useEffect(() => {
-    const started = startLive({
-      client,
-      queries,
-      identity: { userId, organizationId },
-      onSignedOut: () => setSignedOut(true),
-    });
-    setLive(started);
-    void started.ready.then(() => setReady(true));
-    const stopWatching = watchLimits((ms) => started.pause(ms));
-    return () => {
-      stopWatching();
-      started.stop();
-    };
-  }, [queries, userId, organizationId, round]);
+    const one = beginLive(userId, organizationId);
+    setLive(one.live);
+    void one.ready.then(() => setReady(true));
+    return () => one.end();
+  }, [userId, organizationId, round]);
   return { live, isReady };
 }
 

@@ -5,7 +5,7 @@ import { LiveProvider, useDraft, useLiveStatus } from './react.tsx';
 import type { Live } from './session.ts';
 
 function Page() {
-  return `${useLiveStatus().state}: ${useDraft('prj_1', 'thr_1')?.content ?? 'no draft'}`;
+  return `${useLiveStatus().state}: ${useDraft('prj_1', 'thr_1', true)?.content ?? 'no draft'}`;
 }
 
 test('components show the state and the draft of the store that is provided', () => {

@@ -26,10 +26,13 @@ export const useLive = (): Live | null => useContext(LiveContext);
 /** The state of the connection, and how old what is shown is. */
 export const useLiveStatus = (): LiveStatus => useSnapshot((live) => live?.status() ?? NONE);
 
-/** The reply in progress of a thread, while this component is shown. */
-export function useDraft(appId: string, threadId: string): Draft | null {
+/** The reply in progress of a thread, while this component is shown. A thread that is not at work needs no stream. */
+export function useDraft(appId: string, threadId: string, isAtWork: boolean): Draft | null {
   const live = useLive();
-  useEffect(() => live?.watchThread(appId, threadId), [live, appId, threadId]);
+  useEffect(
+    () => (isAtWork ? live?.watchThread(appId, threadId) : undefined),
+    [live, appId, threadId, isAtWork],
+  );
   return useSnapshot((from) => from?.draft(threadId) ?? null);
 }
 

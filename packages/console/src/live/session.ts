@@ -207,6 +207,7 @@ export class Session implements Live {
   #lead(): void {
     if (this.#leader || this.#isEnded()) return;
     this.#isAsking = false;
+    // A feed of repositories and pull requests would be another leader beside this one, under this lock.
     this.#leader = new Leader({
       id: this.#id,
       client: this.#options.client,

@@ -263,6 +263,14 @@ test('a caller without requests left still gets the console, however its address
   for (const path of ['/consolex', '/api/../console/', '/']) expect((await get(path)).status, path).toBe(429);
 });
 
+test('who may be signed in gets the first reads with the page, and nobody else does', async () => {
+  const get = await serve(await build('early', `<!doctype html><head></head>${PAGE}`));
+  expect((await get('/console/')).text).not.toContain('preload');
+  const { text } = await get('/console/', { cookie: 'a=b' });
+  const paths = [...text.matchAll(/<link rel="preload" as="fetch" crossorigin href="([^"]+)">/g)];
+  expect(paths.map(([, path]) => path)).toEqual(['/api/session', '/api/platform/v1/events/head']);
+});
+
 describe('no console', () => {
   test('without a build, people and programs read what to do, and its build is served once it is there', async () => {
     const dist = join(folder, 'late');

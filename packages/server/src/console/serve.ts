@@ -17,6 +17,14 @@ export interface ConsolePlace {
 }
 
 const NONCE_BYTES = 16;
+/**
+ * What a signed-in page asks for first. It is on its way while the page's scripts start: `src/api/early.ts` there takes
+ * it. Without a cookie nobody is signed in.
+ */
+const EARLY = ['/api/session', '/api/platform/v1/events/head']
+  .map((path) => `<link rel="preload" as="fetch" crossorigin href="${path}">`)
+  .join('');
+
 const READ = ['GET', 'HEAD'] as const;
 
 /** Answers `/console/` and what is below, and leads browsers there from `/`. */
@@ -30,10 +38,11 @@ export function serveConsole(app: FastifyInstance, { folder, previews }: Console
     const built = await kept.read().catch((error: unknown) => sayNotBuilt(error, request, reply));
     if (!built) return reply;
     const nonce = randomBytes(NONCE_BYTES).toString('base64');
+    const early = request.headers.cookie === undefined ? '' : EARLY;
     return reply
       .headers({ ...PAGE_POLICY, 'content-security-policy': pagePolicy(nonce, previews()) })
       .type('text/html; charset=utf-8')
-      .send(built.page.join(nonce));
+      .send(built.page.join(nonce).replace('</head>', `${early}</head>`));
   };
   const uncounted = { isUncounted: true };
   for (const url of ['/console', '/console/*']) {

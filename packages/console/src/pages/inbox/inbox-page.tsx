@@ -2,26 +2,24 @@
 import { useInfiniteQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { useMemo } from 'react';
-import { allAppliesQuery, allBuildsQuery, allThreadsQuery, appsQuery, itemsOf } from '../../api/queries.ts';
+import { itemsOf } from '../../api/queries.ts';
 import { Button } from '../../ui/button.tsx';
 import { Page, Section } from '../../ui/page.tsx';
 import { Empty, Failure, Skeleton } from '../../ui/states.tsx';
 import { Status } from '../../ui/status.tsx';
 import { Time, plural } from '../../ui/values.tsx';
 import { useDismissed } from './dismissed.ts';
+import { INBOX } from './reads.ts';
 import { WaitingRow } from './waiting-row.tsx';
 import { detailedOf, runningOf, waitingOf } from './waiting.ts';
 
-const AT_WORK = 'failed,running,queued,blocked';
-
 export function InboxPage() {
-  // Apart: many at work must not push out one that waits.
-  const asking = useInfiniteQuery(allThreadsQuery({ status: 'waiting' }));
-  const threads = useInfiniteQuery(allThreadsQuery({ status: AT_WORK }));
-  const applies = useInfiniteQuery(allAppliesQuery({ status: 'conflicted' }));
-  const latest = useInfiniteQuery(allThreadsQuery({ sort: 'activity' }));
-  const builds = useInfiniteQuery(allBuildsQuery());
-  const apps = useInfiniteQuery(appsQuery());
+  const asking = useInfiniteQuery(INBOX.asking);
+  const threads = useInfiniteQuery(INBOX.threads);
+  const applies = useInfiniteQuery(INBOX.applies);
+  const latest = useInfiniteQuery(INBOX.latest);
+  const builds = useInfiniteQuery(INBOX.builds);
+  const apps = useInfiniteQuery(INBOX.apps);
   const { dismissed, dismiss } = useDismissed();
   const known = useMemo(
     () => [

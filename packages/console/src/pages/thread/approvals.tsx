@@ -9,10 +9,12 @@ import { openApprovals } from './entries.ts';
 const Waiting = lazy(async () => ({ default: (await import('./waiting.tsx')).Waiting }));
 
 export function Approvals() {
-  const { appId, threadId } = useThread();
-  const query = useInfiniteQuery(approvalsQuery(appId, threadId));
+  const { appId, threadId, thread } = useThread();
+  // The status says it in the same transaction: any other thread has none that is open.
+  const isWaiting = thread.status === 'waiting';
+  const query = useInfiniteQuery({ ...approvalsQuery(appId, threadId), enabled: isWaiting });
   const open = openApprovals(itemsOf(query.data));
-  if (open.length === 0) return null;
+  if (!isWaiting || open.length === 0) return null;
   return (
     <section
       aria-label="Waits for you"

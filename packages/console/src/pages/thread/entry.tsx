@@ -85,7 +85,7 @@ function Attachment({
 /** The reply in progress: each revision takes the place of the last one. */
 export function DraftEntry() {
   const { appId, threadId } = useThread();
-  const draft = useDraft(appId, threadId);
+  const draft = useDraft(appId, threadId, true);
   const text = draft?.content ?? '';
   const isCut = text.length > DRAFT_LENGTH;
   return (

@@ -4,6 +4,8 @@ import { useDraft } from '../../live/index.ts';
 import { createAnnouncer } from './announce.ts';
 import { useThread } from './context.ts';
 
+/** A reply can be in progress, or begin. */
+const AT_WORK: string[] = ['queued', 'running', 'waiting'];
 const KEPT = 'headrace:read-out';
 const AGAIN_MS = 1_000;
 
@@ -11,8 +13,8 @@ export const isReadOutOn = (): boolean => localStorage.getItem(KEPT) !== 'off';
 export const setReadOut = (on: boolean): void => localStorage.setItem(KEPT, on ? 'on' : 'off');
 
 export function ReadOut({ isOn }: { isOn: boolean }) {
-  const { appId, threadId } = useThread();
-  const draft = useDraft(appId, threadId);
+  const { appId, threadId, thread } = useThread();
+  const draft = useDraft(appId, threadId, AT_WORK.includes(thread.status));
   const [said, setSaid] = useState('');
   const announcer = useRef(createAnnouncer());
   const latest = useRef('');

@@ -1,0 +1,12 @@
+/** What the inbox shows; apart, so that it is read while the page's code still loads. */
+import { allAppliesQuery, allBuildsQuery, allThreadsQuery, appsQuery } from '../../api/queries.ts';
+
+export const INBOX = {
+  // Apart: many at work must not push out one that waits.
+  asking: allThreadsQuery({ status: 'waiting' }),
+  threads: allThreadsQuery({ status: 'failed,running,queued,blocked' }),
+  applies: allAppliesQuery({ status: 'conflicted' }),
+  latest: allThreadsQuery({ sort: 'activity' }),
+  builds: allBuildsQuery(),
+  apps: appsQuery(),
+};
