@@ -26,7 +26,7 @@ export function BuildsPage() {
       statuses={STATUSES}
       status={status}
       onStatus={(next) => void navigate({ search: next ? { status: next } : {}, replace: true })}
-      row={(build) => (
+      renderRow={(build) => (
         <BuildRow key={build.id} build={build} thread={titleOf(build.threadId) ?? 'a thread'} />
       )}
       about="A build runs a command on a thread’s source and keeps the files that it makes."

@@ -20,7 +20,7 @@ interface WorkListProps<T extends { id: string }, S extends string> {
   statuses: readonly S[];
   status: S | undefined;
   onStatus: (status: S | undefined) => void;
-  row: (item: T) => ReactNode;
+  renderRow: (item: T) => ReactNode;
   /** What one is, where there is none yet. */
   about: string;
   /** The dialog. */
@@ -28,7 +28,7 @@ interface WorkListProps<T extends { id: string }, S extends string> {
 }
 
 export function WorkList<T extends { id: string }, S extends string>(props: WorkListProps<T, S>) {
-  const { what, action, onAction, query, statuses, status, onStatus, row, about, children } = props;
+  const { what, action, onAction, query, statuses, status, onStatus, renderRow, about, children } = props;
   const off = useOffReason();
   const may = useMay('thread:update');
   useKeys(may ? [{ keys: 'n', does: action, run: onAction }] : []);
@@ -49,7 +49,7 @@ export function WorkList<T extends { id: string }, S extends string>(props: Work
       <Shown query={query}>
         {() => (
           <>
-            {items.map(row)}
+            {items.map(renderRow)}
             {items.length === 0 && (
               <Empty title={status ? `No ${what} is ${status}` : `No ${what}s yet`}>
                 <p>{status ? `${title} with another status are not shown.` : about}</p>

@@ -59,7 +59,7 @@ function Prefilled(props: PreviewDialogProps) {
   return <Form {...props} place={place} begin={begin} />;
 }
 
-function Form({ appId, threadId, from, onClose, onStarted, place, begin }: PreviewDialogProps & Begin) {
+function Form({ appId, threadId, onClose, onStarted, place, begin }: PreviewDialogProps & Begin) {
   const queries = useQueryClient();
   const off = useOffReason();
   const [typed, setTyped] = useState(begin.typed);

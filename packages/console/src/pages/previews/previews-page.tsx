@@ -30,7 +30,7 @@ export function PreviewsPage() {
       statuses={STATUSES}
       status={status}
       onStatus={(next) => void navigate({ search: next ? { status: next } : {}, replace: true })}
-      row={(preview) => (
+      renderRow={(preview) => (
         <Row key={preview.id} preview={preview} thread={titleOf(preview.threadId) ?? 'a thread'} />
       )}
       about="A preview runs a thread’s app as a server and shows it here."
