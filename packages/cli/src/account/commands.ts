@@ -47,6 +47,25 @@ permissions. What a service key may do is shown to owners and admins only: headr
     run: async (cli) => (await import('./whoami.ts')).whoami(cli),
   }),
   command({
+    name: 'console',
+    group: 'Start',
+    summary: 'Open the console in the browser',
+    details: `The address is also printed. Without a terminal or a display, it is only printed. $BROWSER names the browser;
+without it, the one of the system opens. Without PAGE, no sign-in is needed; where nothing names a service,
+HEADRACE_PUBLIC_URL or HEADRACE_PORT of the service's own host does.
+Exits with 5 if the console is switched off, and with 3 if it could not be built. --json prints {ok, url}.`,
+    args: ['[PAGE]'],
+    argHelp: {
+      PAGE: 'the id of an app, thread, apply, build, preview, or source of the app, the first 8 characters of one, ~NAME of a thread or an app, or @last, the last thread',
+    },
+    argCompletes: { PAGE: 'thread' },
+    options: { print: { type: 'boolean', help: 'print the address only' } },
+    examples: ['headrace console', "headrace console '~Shop'", 'headrace console bld_01jd2s3x'],
+    scope: 'app',
+    run: async (cli, { args: [page], options }) =>
+      (await import('./console.ts')).openConsole(cli, page, options),
+  }),
+  command({
     name: 'context list',
     group: 'Start',
     summary: 'List the sign-ins of this user',

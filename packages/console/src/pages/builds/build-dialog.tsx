@@ -18,7 +18,8 @@ import { relative, useNow } from '../../ui/values.tsx';
 import { buildCommand } from './command.ts';
 import { keptName, readKept, settleKept } from './kept.ts';
 import type { Place } from './kept.ts';
-import { ThreadSelect } from './threads-of.tsx';
+import { useNewestThread } from './threads-of.tsx';
+import { CommandField, WorkForm } from './work-form.tsx';
 
 export interface BuildDialogProps {
   appId: string;
@@ -45,18 +46,23 @@ const LATEST = 'latest';
 
 interface Begin {
   place: Place;
-  begin: Typed;
+  begin: { typed: Typed; threadId: string | null };
 }
 
 function Prefilled(props: BuildDialogProps) {
-  const { appId, from } = props;
+  const { appId, threadId, from } = props;
   const place: Place = { kind: 'build', userId: useSession().user.id, appId, from };
   const kept = readKept<Typed>(keptName(place));
   const isNeeded = !from && !kept;
   const last = useInfiniteQuery({ ...allBuildsQuery({ appId }), enabled: isNeeded });
-  if (isNeeded && last.isPending) return <Skeleton lines={5} />;
+  const newest = useNewestThread(appId, threadId === undefined && !from);
+  if ((isNeeded && last.isPending) || newest.isPending) return <Skeleton lines={5} />;
   const model = from ?? itemsOf(last.data)[0];
-  return <Form {...props} place={place} begin={{ ...DEFAULTS, ...(model && typedOf(model)), ...kept }} />;
+  const begin = {
+    typed: { ...DEFAULTS, ...(model && typedOf(model)), ...kept },
+    threadId: threadId ?? from?.threadId ?? newest.id,
+  };
+  return <Form {...props} place={place} begin={begin} />;
 }
 
 const typedOf = ({ command, outputDirectory, timeoutSeconds }: Build): Typed => ({
@@ -69,9 +75,9 @@ function Form({ appId, threadId, from, onClose, place, begin }: BuildDialogProps
   const navigate = useNavigate();
   const queries = useQueryClient();
   const off = useOffReason();
-  const [typed, setTyped] = useState(begin);
+  const [typed, setTyped] = useState(begin.typed);
   const [sourceId, setSource] = useState(LATEST);
-  const [chosen, setThread] = useState(threadId ?? from?.threadId ?? null);
+  const [chosen, setThread] = useState(begin.threadId);
   const [hasTried, setTried] = useState(false);
   const change = (part: Partial<Typed>) => {
     const next = { ...typed, ...part };
@@ -104,27 +110,32 @@ function Form({ appId, threadId, from, onClose, place, begin }: BuildDialogProps
   const { fault } = build;
   const outputDirectory = typed.outputDirectory;
   return (
-    <form
-      className="flex flex-col gap-3"
-      onSubmit={(event) => {
-        event.preventDefault();
-        submit();
-      }}
+    <WorkForm
+      thread={threadId === undefined ? { appId, value: chosen, onChange: setThread } : null}
+      isThreadMissing={hasTried && !chosen}
+      fault={fault}
+      asCode={
+        chosen && (
+          <AsCode
+            method="POST"
+            path={`/api/platform/v1/apps/${appId}/threads/${chosen}/builds`}
+            body={body}
+            ts={`client.builds.create('${appId}', '${chosen}', ${JSON.stringify(body)})`}
+            cli={buildCommand({ ...body, appId, threadId: chosen })}
+          />
+        )
+      }
+      action="Build"
+      isSending={build.isSending}
+      onSubmit={submit}
+      onClose={onClose}
     >
-      {threadId === undefined && <ThreadSelect appId={appId} value={chosen} onChange={setThread} />}
-      {hasTried && !chosen && <p className="text-12 text-fail">Choose a thread.</p>}
-      <Field
-        label="Command"
+      <CommandField
         hint="Run by sh -c in the source’s root."
-        lines={3}
-        mono
-        autoFocus
-        maxLength={10_000}
         value={typed.command}
         onChange={(command) => change({ command })}
-        fault={
-          fieldFault(fault, '/command') ?? (hasTried && !typed.command.trim() ? 'Say what to run.' : null)
-        }
+        fault={fault}
+        hasTried={hasTried}
       />
       <Field
         label="Output directory"
@@ -149,27 +160,7 @@ function Form({ appId, threadId, from, onClose, place, begin }: BuildDialogProps
         }
       />
       <SourceSelect appId={appId} value={sourceId} known={from?.sourceId} onChange={setSource} />
-      {fault && (
-        <p role="alert" className="long text-fail">
-          {fault.title}: {fault.message}
-        </p>
-      )}
-      <div className="flex items-center justify-end gap-2">
-        {chosen && (
-          <AsCode
-            method="POST"
-            path={`/api/platform/v1/apps/${appId}/threads/${chosen}/builds`}
-            body={body}
-            ts={`client.builds.create('${appId}', '${chosen}', ${JSON.stringify(body)})`}
-            cli={buildCommand({ ...body, appId, threadId: chosen })}
-          />
-        )}
-        <Button onPress={onClose}>Cancel</Button>
-        <Button kind="primary" type="submit" isPending={build.isSending} offBecause={off}>
-          Build
-        </Button>
-      </div>
-    </form>
+    </WorkForm>
   );
 }
 

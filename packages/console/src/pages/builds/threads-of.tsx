@@ -1,4 +1,5 @@
 /** The threads of an app, as names beside what was made in them and as a choice. */
+import type { Thread } from '@headrace/client';
 import { useInfiniteQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
@@ -23,6 +24,15 @@ export function ThreadLink({ appId, threadId }: { appId: string; threadId: strin
     </Link>
   );
 }
+
+/** The app's newest thread that takes work and has a source: null if there is none among those that are read. */
+export function useNewestThread(appId: string, isNeeded: boolean): { isPending: boolean; id: string | null } {
+  const { data, isPending } = useInfiniteQuery({ ...threadsQuery(appId), enabled: isNeeded });
+  const newest = isNeeded ? itemsOf(data).find(isReady) : undefined;
+  return { isPending: isNeeded && isPending, id: newest?.id ?? null };
+}
+
+const isReady = ({ status, latestSourceId }: Thread) => status !== 'archived' && latestSourceId !== null;
 
 /** Which thread it is for. Archived ones take no work. */
 export function ThreadSelect(props: {

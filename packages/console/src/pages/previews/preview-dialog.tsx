@@ -8,14 +8,14 @@ import { allPreviewsQuery, itemsOf, previewQuery } from '../../api/queries.ts';
 import { useSession } from '../../api/session.ts';
 import { useOffReason, useWrite } from '../../api/write.ts';
 import { AsCode, quoted } from '../../ui/as-code.tsx';
-import { Button } from '../../ui/button.tsx';
 import { Field } from '../../ui/fields.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
 import { keep } from '../../ui/storage.ts';
 import { Skeleton } from '../../ui/states.tsx';
 import { keptName, readKept, settleKept } from '../builds/kept.ts';
 import type { Place } from '../builds/kept.ts';
-import { ThreadSelect } from '../builds/threads-of.tsx';
+import { useNewestThread } from '../builds/threads-of.tsx';
+import { CommandField, WorkForm } from '../builds/work-form.tsx';
 
 export interface PreviewDialogProps {
   appId: string;
@@ -40,35 +40,30 @@ type Typed = Record<'command' | 'port', string>;
 
 interface Begin {
   place: Place;
-  begin: Typed;
+  begin: { typed: Typed; threadId: string | null };
 }
 
 function Prefilled(props: PreviewDialogProps) {
-  const { appId, from } = props;
+  const { appId, threadId, from } = props;
   const place: Place = { kind: 'preview', userId: useSession().user.id, appId, from };
   const kept = readKept<Typed>(keptName(place));
   const isNeeded = !from && !kept;
   const last = useInfiniteQuery({ ...allPreviewsQuery({ appId }), enabled: isNeeded });
-  if (isNeeded && last.isPending) return <Skeleton lines={4} />;
+  const newest = useNewestThread(appId, threadId === undefined && !from);
+  if ((isNeeded && last.isPending) || newest.isPending) return <Skeleton lines={4} />;
   const model = from ?? itemsOf(last.data)[0];
-  return (
-    <Form
-      {...props}
-      place={place}
-      begin={{
-        command: model?.command ?? '',
-        port: String(model?.port ?? 3000),
-        ...kept,
-      }}
-    />
-  );
+  const begin = {
+    typed: { command: model?.command ?? '', port: String(model?.port ?? 3000), ...kept },
+    threadId: threadId ?? from?.threadId ?? newest.id,
+  };
+  return <Form {...props} place={place} begin={begin} />;
 }
 
-function Form({ appId, threadId, from, onClose, onStarted, place, begin }: PreviewDialogProps & Begin) {
+function Form({ appId, threadId, onClose, onStarted, place, begin }: PreviewDialogProps & Begin) {
   const queries = useQueryClient();
   const off = useOffReason();
-  const [typed, setTyped] = useState(begin);
-  const [chosen, setThread] = useState(threadId ?? from?.threadId ?? null);
+  const [typed, setTyped] = useState(begin.typed);
+  const [chosen, setThread] = useState(begin.threadId);
   const [hasTried, setTried] = useState(false);
   const change = (part: Partial<Typed>) => {
     const next = { ...typed, ...part };
@@ -95,27 +90,32 @@ function Form({ appId, threadId, from, onClose, onStarted, place, begin }: Previ
   };
   const { fault } = start;
   return (
-    <form
-      className="flex flex-col gap-3"
-      onSubmit={(event) => {
-        event.preventDefault();
-        submit();
-      }}
+    <WorkForm
+      thread={threadId === undefined ? { appId, value: chosen, onChange: setThread } : null}
+      isThreadMissing={hasTried && !chosen}
+      fault={fault}
+      asCode={
+        chosen && (
+          <AsCode
+            method="POST"
+            path={`/api/platform/v1/apps/${appId}/threads/${chosen}/previews`}
+            body={body}
+            ts={`client.previews.create('${appId}', '${chosen}', ${JSON.stringify(body)})`}
+            cli={`headrace preview ${chosen} --app ${appId} --port ${port} -- ${quoted(typed.command)}`}
+          />
+        )
+      }
+      action="Start"
+      isSending={start.isSending}
+      onSubmit={submit}
+      onClose={onClose}
     >
-      {threadId === undefined && <ThreadSelect appId={appId} value={chosen} onChange={setThread} />}
-      {hasTried && !chosen && <p className="text-12 text-fail">Choose a thread.</p>}
-      <Field
-        label="Command"
+      <CommandField
         hint="A server, run by sh -c in the root of the thread’s latest source. Newer sources are written into it."
-        lines={3}
-        mono
-        autoFocus
-        maxLength={10_000}
         value={typed.command}
         onChange={(command) => change({ command })}
-        fault={
-          fieldFault(fault, '/command') ?? (hasTried && !typed.command.trim() ? 'Say what to run.' : null)
-        }
+        fault={fault}
+        hasTried={hasTried}
       />
       <Field
         label="Port"
@@ -127,26 +127,6 @@ function Form({ appId, threadId, from, onClose, onStarted, place, begin }: Previ
           fieldFault(fault, '/port') ?? (hasTried && !isPortRight ? 'A whole number from 1 to 65535.' : null)
         }
       />
-      {fault && (
-        <p role="alert" className="long text-fail">
-          {fault.title}: {fault.message}
-        </p>
-      )}
-      <div className="flex items-center justify-end gap-2">
-        {chosen && (
-          <AsCode
-            method="POST"
-            path={`/api/platform/v1/apps/${appId}/threads/${chosen}/previews`}
-            body={body}
-            ts={`client.previews.create('${appId}', '${chosen}', ${JSON.stringify(body)})`}
-            cli={`headrace preview ${chosen} --app ${appId} --port ${port} -- ${quoted(typed.command)}`}
-          />
-        )}
-        <Button onPress={onClose}>Cancel</Button>
-        <Button kind="primary" type="submit" isPending={start.isSending} offBecause={off}>
-          Start
-        </Button>
-      </div>
-    </form>
+    </WorkForm>
   );
 }

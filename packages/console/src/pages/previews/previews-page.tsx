@@ -2,18 +2,12 @@ import type { Preview } from '@headrace/client';
 import { useInfiniteQuery } from '@tanstack/react-query';
 import { getRouteApi, Link } from '@tanstack/react-router';
 import { useState } from 'react';
-import { allPreviewsQuery, itemsOf } from '../../api/queries.ts';
-import { useMay } from '../../api/session.ts';
-import { useOffReason } from '../../api/write.ts';
+import { allPreviewsQuery } from '../../api/queries.ts';
 import { Plain, plainOutput } from '../../code/index.ts';
-import { Button } from '../../ui/button.tsx';
-import { useKeys } from '../../ui/keys.ts';
-import { Page } from '../../ui/page.tsx';
-import { Empty, Shown } from '../../ui/states.tsx';
 import { Status } from '../../ui/status.tsx';
 import { Time } from '../../ui/values.tsx';
-import { StatusFilter } from '../builds/status-filter.tsx';
 import { useThreadTitles } from '../builds/threads-of.tsx';
+import { WorkList } from '../builds/work-list.tsx';
 import { PreviewDialog } from './preview-dialog.tsx';
 import { isOpen } from './stop-button.tsx';
 
@@ -26,53 +20,21 @@ export function PreviewsPage() {
   const navigate = route.useNavigate();
   const previews = useInfiniteQuery(allPreviewsQuery({ appId, ...(status && { status }) }));
   const titleOf = useThreadTitles(appId);
-  const off = useOffReason();
-  const may = useMay('thread:update');
   const [isStarting, setStarting] = useState(false);
-  useKeys(may ? [{ keys: 'n', does: 'Start a preview', run: () => setStarting(true) }] : []);
-  const items = itemsOf(previews.data);
   return (
-    <Page
-      title="Previews"
-      actions={
-        may && (
-          <Button kind="primary" offBecause={off} onPress={() => setStarting(true)}>
-            Start a preview
-          </Button>
-        )
-      }
-    >
-      <StatusFilter
-        label="Status"
-        statuses={STATUSES}
-        value={status}
-        onChange={(next) => void navigate({ search: next ? { status: next } : {}, replace: true })}
-      />
-      <Shown query={previews}>
-        {() => (
-          <>
-            {items.map((preview) => (
-              <Row key={preview.id} preview={preview} thread={titleOf(preview.threadId) ?? 'a thread'} />
-            ))}
-            {items.length === 0 && (
-              <Empty title={status ? `No preview is ${status}` : 'No previews yet'}>
-                {status ? (
-                  <p>Previews with another status are not shown.</p>
-                ) : (
-                  <p>A preview runs a thread’s app as a server and shows it here.</p>
-                )}
-              </Empty>
-            )}
-          </>
-        )}
-      </Shown>
-      {previews.hasNextPage && (
-        <div className="px-4 py-2">
-          <Button isPending={previews.isFetchingNextPage} onPress={() => void previews.fetchNextPage()}>
-            Show more
-          </Button>
-        </div>
+    <WorkList
+      what="preview"
+      action="Start a preview"
+      onAction={() => setStarting(true)}
+      query={previews}
+      statuses={STATUSES}
+      status={status}
+      onStatus={(next) => void navigate({ search: next ? { status: next } : {}, replace: true })}
+      renderRow={(preview) => (
+        <Row key={preview.id} preview={preview} thread={titleOf(preview.threadId) ?? 'a thread'} />
       )}
+      about="A preview runs a thread’s app as a server and shows it here."
+    >
       <PreviewDialog
         appId={appId}
         isOpen={isStarting}
@@ -81,7 +43,7 @@ export function PreviewsPage() {
           void navigate({ to: '/apps/$appId/previews/$previewId', params: { appId, previewId: id } })
         }
       />
-    </Page>
+    </WorkList>
   );
 }
 

@@ -1,0 +1,138 @@
+/** `headrace console`: a page of the console in the browser. */
+import type { CallOptions, PageOptions } from '@headrace/client';
+import type { Cli } from '../core/cli.ts';
+import { EXIT } from '../core/exit.ts';
+import { Fault, usage } from '../core/fault.ts';
+import { openInBrowser } from '../terminal/browser.ts';
+import { oneLine } from '../terminal/escape.ts';
+
+/** A page is small, or the service is away. */
+const LIMIT_MS = 10_000;
+const PAGE = 200;
+/** A beginning of an id is looked up among so many. */
+const LOOKED_AT = 2_000;
+const LEAST_OF_ID = 8;
+
+export async function openConsole(
+  cli: Cli,
+  what: string | undefined,
+  { print }: { print: boolean },
+): Promise<void> {
+  const path = what === undefined ? '' : await pathOf(cli, what);
+  const root = `${what === undefined ? addressOf(cli) : cli.target.url}/console/`;
+  await requireConsole(cli, root);
+  const url = root + path;
+  cli.show({ url }, () => url);
+  if (print || !cli.isTerminal || !hasDisplay(cli.io.env)) return;
+  if (!(await openInBrowser(cli.io, url)))
+    cli.say(`No browser could be started. Open the address yourself: ${oneLine(url)}`);
+}
+
+/** That of the sign-in. Where nothing names a service, this may be its host: then the one that it is configured with. */
+function addressOf({ io: { env }, target }: Cli): string {
+  if (target.urlFrom !== 'the default') return target.url;
+  if (env.HEADRACE_PUBLIC_URL) return env.HEADRACE_PUBLIC_URL.replace(/\/+$/, '');
+  return env.HEADRACE_PORT ? `http://127.0.0.1:${env.HEADRACE_PORT}` : target.url;
+}
+
+/** On others than Linux there always is one. Without it, xdg-open would start a browser for terminals out of sight. */
+const hasDisplay = ({ BROWSER, DISPLAY, WAYLAND_DISPLAY, WSL_DISTRO_NAME }: Cli['io']['env']): boolean =>
+  process.platform !== 'linux' || !!(BROWSER || DISPLAY || WAYLAND_DISPLAY || WSL_DISTRO_NAME);
+
+/** Throws the Fault of a service that shows no console. */
+async function requireConsole(cli: Cli, address: string): Promise<void> {
+  const signal = AbortSignal.any([cli.signal, AbortSignal.timeout(LIMIT_MS)]);
+  const ask = cli.io.fetch ?? fetch;
+  const answer = await ask(address, { headers: { accept: 'application/json' }, signal }).catch(
+    (error: unknown) => {
+      cli.signal.throwIfAborted();
+      throw new Fault(EXIT.unreachable, `${address} did not answer: ${reasonOf(error)}`, {
+        hint: 'Is the service running, and is the address right? `headrace whoami` shows the address.',
+      });
+    },
+  );
+  if (answer.ok) return void answer.body?.cancel();
+  const said = (await answer.json().catch(() => null)) as { error?: { message?: unknown } } | null;
+  if (answer.status === 404)
+    throw new Fault(EXIT.notFound, `There is no console at ${address}`, {
+      hint: 'HEADRACE_CONSOLE=0 switches it off: start the service without it.',
+      code: 'console_off',
+    });
+  const reason = typeof said?.error?.message === 'string' ? said.error.message : `status ${answer.status}`;
+  throw new Fault(EXIT.unreachable, `${address} shows no console: ${reason}`, {
+    code: 'console_unavailable',
+  });
+}
+
+const reasonOf = (error: unknown): string => {
+  const { message, cause } = error as Error;
+  return cause instanceof Error ? cause.message : message;
+};
+
+/** Below `/console/`. An id says what it is of; names are those of threads and apps. */
+async function pathOf(cli: Cli, text: string): Promise<string> {
+  const [, prefix] = /^([a-z]+)_/.exec(text) ?? [];
+  const { client } = cli;
+  if (prefix === 'prj') return ofApp(cli, await cli.appNamed(text));
+  if (prefix === 'thr') return inLists(cli, text, ['threads', (options) => client.threads.listAll(options)]);
+  if (prefix === 'apl') return inLists(cli, text, ['applies', (options) => client.applies.listAll(options)]);
+  if (prefix === 'bld') return inLists(cli, text, ['builds', (options) => client.builds.listAll(options)]);
+  if (prefix === 'prv')
+    return inLists(cli, text, ['previews', (options) => client.previews.listAll(options)]);
+  if (prefix === 'src') return ofSource(cli, text);
+  if (text === '@last' || text.startsWith('~')) return named(cli, text);
+  throw usage(
+    `${JSON.stringify(text)} is no page: give the id of an app, thread, apply, build, preview or source, ~NAME or @last.`,
+    'headrace console --help',
+  );
+}
+
+/** The app's home, if there is such an app. */
+async function ofApp(cli: Cli, appId: string): Promise<string> {
+  await cli.client.apps.get(appId, { signal: cli.signal });
+  return `apps/${appId}`;
+}
+
+interface InApp {
+  id: string;
+  projectId: string;
+}
+type List = (options: PageOptions & CallOptions) => AsyncIterable<InApp>;
+
+/** Of any app: a list over all of them says whose it is. */
+async function inLists(cli: Cli, start: string, [part, list]: [string, List]): Promise<string> {
+  if (start.length - start.indexOf('_') - 1 < LEAST_OF_ID)
+    throw usage(`${JSON.stringify(start)} is too short: give at least ${LEAST_OF_ID} characters of the id.`);
+  const found: InApp[] = [];
+  let seen = 0;
+  for await (const one of list({ limit: PAGE, signal: cli.signal })) {
+    if (one.id.startsWith(start)) found.push(one);
+    if (one.id === start || ++seen === LOOKED_AT) break;
+  }
+  const [one, other] = found;
+  if (!one) throw new Fault(EXIT.notFound, `The ${part} of your apps do not have ${start}.`);
+  if (other) throw usage(`Several ${part} begin with ${start}.`, 'Give the whole id of one.');
+  return `apps/${one.projectId}/${part}/${one.id}`;
+}
+
+/** No list has the sources of all apps. */
+async function ofSource(cli: Cli, text: string): Promise<string> {
+  const { sourceNamed } = await import('../core/sources.ts');
+  const appId = await cli.appId();
+  const sourceId = await sourceNamed(cli, text, appId);
+  await cli.client.sources.get(appId, sourceId, { signal: cli.signal });
+  return `apps/${appId}/sources/${sourceId}`;
+}
+
+/** A thread of the command's app, or else an app. */
+async function named(cli: Cli, text: string): Promise<string> {
+  if (cli.target.app !== undefined) {
+    const appId = await cli.appId();
+    const threadId = await cli.threadNamed(text, appId).catch((error: unknown) => {
+      if (error instanceof Fault && error.exit === EXIT.notFound) return null;
+      throw error;
+    });
+    if (threadId !== null) return `apps/${appId}/threads/${threadId}`;
+  }
+  return ofApp(cli, await cli.appNamed(text));
+}
