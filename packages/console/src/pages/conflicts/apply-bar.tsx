@@ -1,5 +1,6 @@
 /** How many are decided, and what can be done now. */
 import type { Apply, ApplyPreview, CreateApplyInput } from '@headrace/client';
+import { MAX_RESOLUTIONS } from '@headrace/client';
 import { useInfiniteQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { client } from '../../api/client.ts';
@@ -11,7 +12,7 @@ import { AsCode, quoted } from '../../ui/as-code.tsx';
 import { Button } from '../../ui/button.tsx';
 import { Confirm } from '../../ui/dialog.tsx';
 import { dollars, plural } from '../../ui/values.tsx';
-import { MOST, compacted, isDecided, planOf } from './decisions.ts';
+import { compacted, isDecided, planOf } from './decisions.ts';
 import type { Entries } from './decisions.ts';
 import { Faults } from './faults.tsx';
 import type { Decisions } from './use-decisions.ts';
@@ -47,8 +48,8 @@ export function ApplyBar({
     off ??
     (open > 0
       ? `${plural(open, 'conflict is', 'conflicts are')} open.`
-      : sent.length > MOST
-        ? `${sent.length} decisions are more than the ${MOST} of one apply, even by folders. Give whole folders one side.`
+      : sent.length > MAX_RESOLUTIONS
+        ? `${sent.length} decisions are more than the ${MAX_RESOLUTIONS} of one apply, even by folders. Give whole folders one side.`
         : null);
   // Texts and other names go into the draft before the apply: that is more than one call.
   const isOneCall = all.every(({ choice }) => choice === 'head' || choice === 'draft');

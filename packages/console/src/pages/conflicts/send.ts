@@ -6,8 +6,8 @@
  *   head or draft moved    stale
  */
 import type { Apply, ApplyPreview, CreateApplyInput, CreateEditInput, DiffFile } from '@headrace/client';
-import { isCode } from '@headrace/client';
-import { carried, compacted, MOST, planOf } from './decisions.ts';
+import { isCode, MAX_RESOLUTIONS } from '@headrace/client';
+import { carried, compacted, planOf } from './decisions.ts';
 import type { Entries, FileOf } from './decisions.ts';
 
 export interface State {
@@ -66,7 +66,7 @@ async function send(
   if (open.length > 0) return { end: 'open', count: open.length };
   if (changes.length > 0) throw new Error('The draft does not have the texts that were sent.');
   const sent = compacted(conflicts, resolutions);
-  if (sent.length > MOST) return { end: 'too-many', count: sent.length };
+  if (sent.length > MAX_RESOLUTIONS) return { end: 'too-many', count: sent.length };
   const apply = await service.apply({
     expectedSourceId: sourceId,
     conflictResolution: 'manual',
