@@ -1,7 +1,8 @@
+import { HeadraceError } from '@headrace/client';
 import type { ApplyPreview } from '@headrace/client';
 import { useQueryClient } from '@tanstack/react-query';
-import { useState } from 'react';
-import { client } from '../../api/client.ts';
+import { useRef, useState } from 'react';
+import { client, untilSignedIn } from '../../api/client.ts';
 import { faultOf } from '../../api/faults.ts';
 import type { Fault } from '../../api/faults.ts';
 import { applyPreviewQuery, conflictFileQuery, patchesQuery, threadQuery } from '../../api/queries.ts';
@@ -34,12 +35,16 @@ export function useSend(
   const [state, setState] = useState<Pick<Sending, 'isSending' | 'fault' | 'outcome'>>(REST);
   const { appId, threadId } = draft;
   const thread = threadQuery(appId, threadId);
+  // What comes after the edit can fail: the next try goes on from there.
+  const edited = useRef<{ intent: string; id: string } | null>(null);
 
   const service: Service = {
-    edit: (body) =>
-      once(`edit ${threadId} ${JSON.stringify(body)}`, (options) =>
-        client.edits.create(appId, threadId, body, options),
-      ),
+    async edit(body) {
+      const intent = `edit ${threadId} ${JSON.stringify(body)}`;
+      if (edited.current?.intent === intent) return edited.current;
+      const { id } = await once(intent, (options) => client.edits.create(appId, threadId, body, options));
+      return (edited.current = { intent, id });
+    },
     preview: async (body) => await client.applies.preview(appId, threadId, body),
     diff: async (head, sourceId, paths) =>
       (await queries.fetchQuery(patchesQuery(appId, head, sourceId, paths))).files,
@@ -82,12 +87,23 @@ export function useSend(
       ]);
   }
 
+  /** A session that ends on the way is begun again over the page; then the same send goes on, under its key. */
+  async function runSignedIn(...what: Parameters<typeof run>): Promise<void> {
+    try {
+      await run(...what);
+    } catch (error) {
+      if (!(error instanceof HeadraceError) || error.status !== 401) throw error;
+      await untilSignedIn();
+      await runSignedIn(...what);
+    }
+  }
+
   return {
     ...state,
     clear: () => setState(REST),
     send(preview, entries, accepts = false) {
       setState({ ...REST, isSending: true });
-      run(preview, entries, accepts).catch((error: unknown) =>
+      runSignedIn(preview, entries, accepts).catch((error: unknown) =>
         setState({ isSending: false, fault: faultOf(error), outcome: null }),
       );
     },
