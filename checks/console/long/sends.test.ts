@@ -1,7 +1,7 @@
 /** Faults amid a send of decisions: nothing that is decided or typed is lost, and it is applied once. */
 import { afterAll, beforeAll, expect } from 'vitest';
 import type { Visit } from '../browser.ts';
-import { moveHead, startGround } from '../ground.ts';
+import { moveHead, startGround, untilThread } from '../ground.ts';
 import type { Diverged, Ground } from '../ground.ts';
 import { startProxy } from '../proxy.ts';
 import type { Fault, Proxy } from '../proxy.ts';
@@ -42,6 +42,13 @@ async function decided(...allowed: RegExp[]): Promise<Visit & { made: Diverged }
   return { ...visit, made };
 }
 
+/** The service has done it, whether or not the page knows. */
+async function untilDone(is: typeof isEdit, { app, threadId, sourceId }: Diverged): Promise<void> {
+  await untilThread(ground.client, app, threadId, ({ latestSourceId, blockedOn, sealedAt }) =>
+    is === isEdit ? latestSourceId !== sourceId : blockedOn.length > 0 || sealedAt !== null,
+  );
+}
+
 browserTest('a session that ends before the edit', async () => {
   proxy.plan(() => null);
   const made = await threeConflicts(ground.client);
@@ -80,20 +87,10 @@ browserTest('offline on the way: the answer is lost, and the send is repeated un
     const visit = await decided();
     const { page, made } = visit;
     const keys = keysOf(visit, is === isEdit ? '/edits' : '/apply');
-    let isDone = false;
     // The service does it, but the browser is offline by then.
     once(proxy, is, { kind: 'stall', after: 0 });
     await press(page);
-    await expect
-      .poll(async () => {
-        const { latestSourceId, blockedOn, sealedAt } = await ground.client.threads.get(
-          made.app.id,
-          made.threadId,
-        );
-        isDone = is === isEdit ? latestSourceId !== made.sourceId : blockedOn.length > 0 || sealedAt !== null;
-        return isDone;
-      })
-      .toBe(true);
+    await untilDone(is, made);
     await visit.context.setOffline(true);
     proxy.release();
     await page.getByText(/^Offline\. This is from/).waitFor();
@@ -127,14 +124,7 @@ browserTest('a reload on the way: what has reached the service is not done twice
     const { page, made } = visit;
     once(proxy, is, { kind: 'stall', after: 0 });
     await press(page);
-    await expect
-      .poll(async () => {
-        const now = await ground.client.threads.get(made.app.id, made.threadId);
-        return is === isEdit
-          ? now.latestSourceId !== made.sourceId
-          : now.blockedOn.length > 0 || now.sealedAt !== null;
-      })
-      .toBe(true);
+    await untilDone(is, made);
     await page.reload();
     if (is === isEdit) {
       await expectKept(ground.client, page, made);

@@ -124,7 +124,7 @@ function LastApply({ apply }: { apply: Apply }) {
 }
 
 function OfDraft({
-  draft,
+  draft: latest,
   threadStatus,
   onSent,
 }: {
@@ -132,8 +132,11 @@ function OfDraft({
   threadStatus: string;
   onSent: (applyId: string) => void;
 }) {
-  const { appId, threadId, sourceId } = draft;
   const [isHeld, setHeld] = useState(false);
+  // A send edits the draft: its newest source is shown once it is previewed.
+  const [sendsFrom, setSendsFrom] = useState<string | null>(null);
+  const draft = { ...latest, sourceId: sendsFrom ?? latest.sourceId };
+  const { appId, threadId, sourceId } = draft;
   const query = applyPreviewQuery(appId, threadId, sourceId);
   const preview = useQuery({ ...query, enabled: !isHeld });
   const decisions = useDecisions(threadId, preview.data?.conflicts);
@@ -141,7 +144,7 @@ function OfDraft({
     setHeld(true);
     onSent(applyId);
   };
-  const sending = useSend(draft, { sent, edited: decisions.replace });
+  const sending = useSend(draft, { sent, edited: decisions.replace, from: setSendsFrom });
   // Whether it can be previewed depends on what the thread does.
   const { error, refetch } = preview;
   useEffect(() => {
