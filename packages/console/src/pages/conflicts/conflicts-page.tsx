@@ -133,12 +133,12 @@ function OfDraft({
   onSent: (applyId: string) => void;
 }) {
   const [isHeld, setHeld] = useState(false);
-  // A send edits the draft: its newest source is shown once it is previewed.
+  // A send edits the draft and previews it itself: that is shown until it has ended.
   const [sendsFrom, setSendsFrom] = useState<string | null>(null);
   const draft = { ...latest, sourceId: sendsFrom ?? latest.sourceId };
   const { appId, threadId, sourceId } = draft;
   const query = applyPreviewQuery(appId, threadId, sourceId);
-  const preview = useQuery({ ...query, enabled: !isHeld });
+  const preview = useQuery({ ...query, enabled: !isHeld && sendsFrom === null });
   const decisions = useDecisions(threadId, preview.data?.conflicts);
   const sent = (applyId: string) => {
     setHeld(true);
