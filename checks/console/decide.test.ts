@@ -3,7 +3,9 @@ import { afterAll, beforeAll, expect } from 'vitest';
 import { conflictedApply, startGround } from './ground.ts';
 import type { Ground } from './ground.ts';
 import { open } from './page.ts';
+import { startProxy } from './proxy.ts';
 import { browserTest, useBrowser } from './rig.ts';
+import { expectGoesOnSignedIn, isApply, threeConflicts } from './sends.ts';
 
 const rig = useBrowser();
 let ground: Ground;
@@ -44,5 +46,21 @@ browserTest(
     expect(await list.isVisible()).toBe(false);
     await page.getByRole('button', { name: /src\/prices\.ts/, expanded: false }).click();
     await list.waitFor();
+  },
+);
+
+browserTest(
+  'a session that ends amid a send is begun again over the page, and the same send goes on',
+  { timeout: 60_000 },
+  async () => {
+    const proxy = await startProxy(ground.base);
+    const made = await threeConflicts(ground.client);
+    const visit = await rig.visit({ base: proxy.base, state: ground.state });
+    try {
+      await expectGoesOnSignedIn({ client: ground.client, visit, proxy, made, is: isApply });
+    } finally {
+      await visit.close();
+      await proxy.close();
+    }
   },
 );

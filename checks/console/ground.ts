@@ -152,19 +152,36 @@ export interface Conflict {
   preview: ApplyPreview;
 }
 
+type Changes = Parameters<Client['edits']['create']>[2]['changes'];
+
+export interface Diverged {
+  app: App;
+  threadId: string;
+  /** The draft. */
+  sourceId: string;
+}
+
+/** An app whose head has moved since a thread's draft began. */
+export async function diverged(
+  client: Client,
+  name: string,
+  { base, draft, head }: { base: typeof FILES; draft: Changes; head: Changes },
+): Promise<Diverged> {
+  const app = await makeApp(client, name, base);
+  const { thread } = await client.threads.create(app.id, { title: 'Rework the shop' });
+  const sourceId = await edit(client, app, thread.id, { expectedSourceId: app.sourceId, changes: draft });
+  await moveHead(client, app, head);
+  return { app, threadId: thread.id, sourceId };
+}
+
 /** An app with an apply that has each of the seven kinds of conflict. */
 export async function conflictedApply(client: Client): Promise<Conflict> {
-  const app = await makeApp(client, 'Seven conflicts', BASE_FILES);
-  const { thread } = await client.threads.create(app.id, { title: 'Rework the shop' });
-  const draft = await edit(client, app, thread.id, {
-    expectedSourceId: app.sourceId,
-    changes: DRAFT_CHANGES,
-  });
-  await moveHead(client, app, HEAD_CHANGES);
-  const apply = await client.applies.create(app.id, thread.id, { expectedSourceId: draft }).done();
+  const sides = { base: BASE_FILES, draft: DRAFT_CHANGES, head: HEAD_CHANGES };
+  const { app, threadId, sourceId } = await diverged(client, 'Seven conflicts', sides);
+  const apply = await client.applies.create(app.id, threadId, { expectedSourceId: sourceId }).done();
   if (apply.status !== 'conflicted') throw new Error(`The apply is not conflicted: ${apply.status}`);
-  const preview = await client.applies.preview(app.id, thread.id, { expectedSourceId: draft });
-  return { app, thread: await client.threads.get(app.id, thread.id), apply, preview };
+  const preview = await client.applies.preview(app.id, threadId, { expectedSourceId: sourceId });
+  return { app, thread: await client.threads.get(app.id, threadId), apply, preview };
 }
 
 const BUILD = { outputDirectory: 'dist', timeoutSeconds: 600 };

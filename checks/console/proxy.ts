@@ -24,6 +24,8 @@ export type Fault =
   | { kind: 'stall'; after: number }
   /** The answer begins this much later. */
   | { kind: 'delay'; ms: number }
+  /** The service is asked once this has ended. */
+  | { kind: 'after'; until: () => Promise<unknown> }
   /** The last frames of this feed's former stream come again first. */
   | { kind: 'repeat' }
   /** The connection ends without an answer. */
@@ -72,6 +74,11 @@ export async function startProxy(target: string): Promise<Proxy> {
     if (fault?.kind === 'refuse') outgoing.destroy();
     else if (fault?.kind === 'answer') refuse(incoming, outgoing, fault);
     else if (fault?.kind === 'delay') setTimeout(() => forward(incoming, outgoing, null), fault.ms);
+    else if (fault?.kind === 'after')
+      fault.until().then(
+        () => forward(incoming, outgoing, null),
+        () => outgoing.destroy(),
+      );
     else forward(incoming, outgoing, fault);
   });
   server.on('connection', (socket) => {

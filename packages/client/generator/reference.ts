@@ -53,6 +53,11 @@ const SECTIONS: readonly Section[] = [
     declared: { '': 'Field ClientErrorCode DetailsByCode' },
   },
   {
+    title: 'Decisions on conflicts',
+    text: 'One apply takes at most `MAX_RESOLUTIONS`: 1,000.',
+    declared: { '': 'compactResolutions' },
+  },
+  {
     title: '`@headrace/client/files`',
     text: `What \`push\` does with a folder, for pages, where a folder is dropped: the patterns of \`.gitignore\` and
 \`.headraceignore\` (\`IgnoreRules\`), the rules for the files of a source with the service's messages (\`BundleFaults\`,

@@ -30,3 +30,4 @@ export type * from './generated/methods.ts';
 export type * from './generated/types.ts';
 export type { Bytes, ClientOptions } from './http.ts';
 export type { CallOptions, DoneOptions, Page, PageOptions, ResponseInfo, WriteOptions } from './options.ts';
+export { compactResolutions, MAX_RESOLUTIONS } from './resolutions.ts';

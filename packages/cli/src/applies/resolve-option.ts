@@ -2,6 +2,7 @@
 import { isUtf8 } from 'node:buffer';
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
+import { compactResolutions, MAX_RESOLUTIONS } from '@headrace/client';
 import type { Cli } from '../core/cli.ts';
 import { usage } from '../core/fault.ts';
 import { quoted } from '../core/shell-text.ts';
@@ -74,45 +75,19 @@ export function decisionsOf(conflicts: readonly Conflict[], given: readonly Give
 
 // What is sent.
 
-/** Of one apply. */
-const MOST = 1000;
 type Resolutions = Plan['resolutions'];
 
-/** As they are, or, if they are too many for one apply, with a folder for conflicts that all take one side. */
+/** As they are, or, if they are too many for one apply, with folders for conflicts that mostly take one side. */
 export function compacted(conflicts: readonly Conflict[], resolutions: Resolutions): Resolutions {
-  if (resolutions.length <= MOST) return resolutions;
-  const takes = new Map(resolutions.map(({ path, take }) => [path, take]));
-  const byFolders = foldersOf(
-    conflicts.map(({ path }) => path),
-    '',
-    takes,
-  );
-  if (byFolders.length > MOST)
+  if (resolutions.length <= MAX_RESOLUTIONS) return resolutions;
+  const paths = conflicts.map(({ path }) => path);
+  const few = compactResolutions(paths, resolutions);
+  if (few.length > MAX_RESOLUTIONS)
     throw usage(
-      `${byFolders.length} decisions are more than the ${MOST} that one apply takes.`,
+      `${few.length} decisions are more than the ${MAX_RESOLUTIONS} that one apply takes.`,
       'Decide whole folders: --resolve FOLDER/=head, or take files of the head into the draft first.',
     );
-  return byFolders;
-}
-
-function foldersOf(
-  paths: readonly string[],
-  parent: string,
-  takes: ReadonlyMap<string, 'head' | 'draft'>,
-): Resolutions {
-  const groups = new Map<string, string[]>();
-  for (const path of paths) {
-    const slash = path.indexOf('/', parent.length);
-    const name = slash === -1 ? path : path.slice(0, slash + 1);
-    const group = groups.get(name);
-    if (group) group.push(path);
-    else groups.set(name, [path]);
-  }
-  return [...groups].flatMap(([name, within]) => {
-    const take = takes.get(within[0]!);
-    if (take && within.every((path) => takes.get(path) === take)) return [{ path: name, take }];
-    return name.endsWith('/') ? foldersOf(within, name, takes) : [];
-  });
+  return few;
 }
 
 // What would decide the rest.

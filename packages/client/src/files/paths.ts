@@ -1,6 +1,7 @@
 /**
  * The service's rules for the paths of a source: what it would refuse is refused here, with its messages, before
- * anything is sent or written.
+ * anything is sent or written. The service has its own (`trees/paths.ts`): it depends on no client, and this package on
+ * nothing. A test holds both to each other.
  */
 
 import { utf8 } from './bytes.ts';

@@ -17,6 +17,16 @@ export function watchSession(onUnauthorized: () => void): () => void {
   return () => watchers.delete(onUnauthorized);
 }
 
+let waiting: (() => void)[] = [];
+
+/** Ends when somebody has signed in again over this page. */
+export const untilSignedIn = (): Promise<void> => new Promise((resolve) => waiting.push(resolve));
+
+export function noticeSignIn(): void {
+  for (const goOn of waiting) goOn();
+  waiting = [];
+}
+
 /** Calls `onLimited` when the service asks to wait: the client waits by itself, and others should too. */
 export function watchLimits(onLimited: (ms: number) => void): () => void {
   limits.add(onLimited);

@@ -4,7 +4,7 @@ import { useQueryClient } from '@tanstack/react-query';
 import { lazy, useEffect, useState } from 'react';
 import { startLive } from '../live/index.ts';
 import type { Live } from '../live/index.ts';
-import { client, READ_TIMEOUT_MS, watchLimits, watchSession } from '../api/client.ts';
+import { client, noticeSignIn, READ_TIMEOUT_MS, watchLimits, watchSession } from '../api/client.ts';
 import { faultOf } from '../api/faults.ts';
 import { sessionQuery, useSession } from '../api/session.ts';
 import { notify } from '../ui/notices.tsx';
@@ -112,6 +112,7 @@ export function SessionGate() {
     queries.setQueryData(sessionQuery.queryKey, session);
     claim();
     setSignedOut(false);
+    noticeSignIn();
     void queries.refetchQueries({ type: 'active', predicate: (query) => query.state.status === 'error' });
   };
   const sayFault = (error: unknown) => notify(faultOf(error).message, 'fail');

@@ -23,7 +23,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest
 import * as clientPaths from '../../../client/src/files/paths.ts';
 import { startTestServer } from '../service.fixture.ts';
 import type { TestServer } from '../service.fixture.ts';
-import { checkPath, findCollisions, isReserved } from '../trees/paths.ts';
+import { checkPath, findCollisions, foldPath, isReserved } from '../trees/paths.ts';
 
 let s: TestServer;
 beforeAll(async () => {
@@ -266,7 +266,68 @@ test('what the client refuses, the service refuses in the same words at the same
   expect(error.fields).toEqual(body.error.fields);
 });
 
-test('the client knows the rules for paths', () => {
+/** Each breaks a rule, or is just within it. */
+const HOSTILE = [
+  '../up',
+  'a/../b',
+  './a',
+  '/etc/passwd',
+  'a//b',
+  'a/',
+  'C:/a',
+  'c:a',
+  'a\\b',
+  'a\0b',
+  'a\u0085',
+  'a\u2028b',
+  '.git/config',
+  'a/.GIT/config',
+  '.git ',
+  '.git...',
+  '.g\u200cit',
+  '\ufeff.git',
+  'GIT~1',
+  'git~2',
+  '.gitignore',
+  '.context/x',
+  '.Hoplite',
+  '.hoplite2',
+  '\u212aelvin',
+  'stra\u00dfe',
+  'STRASSE',
+  'e\u0301',
+  '\u00e9',
+  '\u0130',
+  'i\u0307',
+  '\ud83d\ude00',
+  '\ud83d',
+  '\ude00',
+  'x'.repeat(255),
+  '\u00e9'.repeat(127),
+  '\u00e9'.repeat(128),
+  `${'\ud83d\ude00/'.repeat(511)}ab`,
+  `${'\ud83d\ude00/'.repeat(512)}ab`,
+  'Docs/a',
+  'docs/b',
+  'docs',
+  'DOCS/A',
+];
+
+test('the client knows the rules for paths, at each of their edges', () => {
+  for (const path of HOSTILE) {
+    expect([path, clientPaths.checkPath(path)]).toEqual([path, checkPath(path)]);
+    expect([path, clientPaths.foldPath(path)]).toEqual([path, foldPath(path)]);
+    expect([path, path.split('/').map(clientPaths.isReserved)]).toEqual([
+      path,
+      path.split('/').map(isReserved),
+    ]);
+  }
+  const good = HOSTILE.filter((path) => checkPath(path) === null);
+  expect(good.length).toBeGreaterThan(10);
+  expect(clientPaths.findCollisions(good)).toEqual(findCollisions(good));
+});
+
+test('the client knows the rules for paths, whatever they are', () => {
   const special = [
     '.git',
     '.CONTEXT',

@@ -1,7 +1,8 @@
 /** How many are decided, and what can be done now. */
 import type { Apply, ApplyPreview, CreateApplyInput } from '@headrace/client';
+import { MAX_RESOLUTIONS } from '@headrace/client';
 import { useInfiniteQuery } from '@tanstack/react-query';
-import { useState } from 'react';
+import { useMemo, useState } from 'react';
 import { client } from '../../api/client.ts';
 import { useMay } from '../../api/session.ts';
 import { itemsOf, runsQuery } from '../../api/queries.ts';
@@ -10,10 +11,11 @@ import type { Write } from '../../api/write.ts';
 import { AsCode, quoted } from '../../ui/as-code.tsx';
 import { Button } from '../../ui/button.tsx';
 import { Confirm } from '../../ui/dialog.tsx';
-import { dollars, plural } from '../../ui/values.tsx';
-import { MOST, compacted, isDecided, planOf } from './decisions.ts';
-import type { Entries } from './decisions.ts';
+import { count, dollars, plural } from '../../ui/values.tsx';
+import { compacted, isDecided, planOf } from './decisions.ts';
+import type { Conflict, Entries } from './decisions.ts';
 import { Faults } from './faults.tsx';
+import { goFirst } from './rounds.ts';
 import type { Decisions } from './use-decisions.ts';
 import type { Draft, Sending } from './use-send.ts';
 
@@ -41,15 +43,15 @@ export function ApplyBar({
   const decided = all.filter(isDecided).length;
   const moved = all.filter(({ isMoved }) => isMoved).length;
   const open = conflicts.length - decided;
-  const sent =
-    open === 0 ? compacted(conflicts, planOf(conflicts, entries, () => undefined).resolutions) : [];
+  const { sent, first } = useMemo(() => wayOf(conflicts, entries), [conflicts, entries]);
   const why =
     off ??
     (open > 0
       ? `${plural(open, 'conflict is', 'conflicts are')} open.`
-      : sent.length > MOST
-        ? `${sent.length} decisions are more than the ${MOST} of one apply, even by folders. Give whole folders one side.`
+      : first === null
+        ? `${count(sent.length)} decisions are more than the ${count(MAX_RESOLUTIONS)} of one apply, even by folders. Give whole folders one side.`
         : null);
+  const filesLeft = sending.filesLeft ?? first?.length ?? 0;
   // Texts and other names go into the draft before the apply: that is more than one call.
   const isOneCall = all.every(({ choice }) => choice === 'head' || choice === 'draft');
   return (
@@ -63,6 +65,13 @@ export function ApplyBar({
             </>
           ) : (
             'All conflicts are decided'
+          )}
+          {filesLeft > 0 && (
+            <span className="block text-12 text-ink-2">
+              {sending.isSending
+                ? `Files of the head that still go into the draft: ${count(filesLeft)}.`
+                : `One apply takes ${count(MAX_RESOLUTIONS)} decisions: ${plural(filesLeft, 'file')} of the head will go into the draft before it.`}
+            </span>
           )}
         </p>
         {undo && (
@@ -82,7 +91,7 @@ export function ApplyBar({
         <Button kind="primary" offBecause={why} onPress={() => sending.send(preview, entries)}>
           {sending.isSending ? 'Applying …' : `Apply ${plural(conflicts.length, 'decision')}`}
         </Button>
-        {isOneCall && <AsCode {...applyCode(draft, preview.headSourceId, sent)} />}
+        {isOneCall && first?.length === 0 && <AsCode {...applyCode(draft, preview.headSourceId, sent)} />}
       </div>
       <Faults
         sending={sending}
@@ -92,6 +101,14 @@ export function ApplyBar({
       />
     </div>
   );
+}
+
+/** What is sent when all are decided, and what goes into the draft before it; null where even that is not enough. */
+function wayOf(conflicts: readonly Conflict[], entries: Entries) {
+  const { open, resolutions } = planOf(conflicts, entries, () => undefined);
+  if (open.length > 0) return { sent: [], first: [] };
+  const sent = compacted(conflicts, resolutions);
+  return { sent, first: sent.length > MAX_RESOLUTIONS ? goFirst(conflicts, resolutions) : [] };
 }
 
 /** Why an apply cannot be asked for. */

@@ -124,7 +124,7 @@ function LastApply({ apply }: { apply: Apply }) {
 }
 
 function OfDraft({
-  draft,
+  draft: latest,
   threadStatus,
   onSent,
 }: {
@@ -132,16 +132,19 @@ function OfDraft({
   threadStatus: string;
   onSent: (applyId: string) => void;
 }) {
-  const { appId, threadId, sourceId } = draft;
   const [isHeld, setHeld] = useState(false);
+  // A send edits the draft and previews it itself: that is shown until it has ended.
+  const [sendsFrom, setSendsFrom] = useState<string | null>(null);
+  const draft = { ...latest, sourceId: sendsFrom ?? latest.sourceId };
+  const { appId, threadId, sourceId } = draft;
   const query = applyPreviewQuery(appId, threadId, sourceId);
-  const preview = useQuery({ ...query, enabled: !isHeld });
+  const preview = useQuery({ ...query, enabled: !isHeld && sendsFrom === null });
   const decisions = useDecisions(threadId, preview.data?.conflicts);
   const sent = (applyId: string) => {
     setHeld(true);
     onSent(applyId);
   };
-  const sending = useSend(draft, { sent, edited: decisions.replace });
+  const sending = useSend(draft, { sent, edited: decisions.replace, from: setSendsFrom });
   // Whether it can be previewed depends on what the thread does.
   const { error, refetch } = preview;
   useEffect(() => {

@@ -211,9 +211,10 @@ test('more decisions than an apply takes become folders', () => {
   let entries = takeSide(carried(list, NONE), list, 'src/', 'head');
   entries = takeSide(entries, list, 'src/1/5.ts', 'draft');
   const sent = compacted(list, planOf(list, entries, noFile).resolutions);
-  expect(sent.length).toBeLessThan(1000);
-  expect(sent).toContainEqual({ path: 'src/0/', take: 'head' });
-  expect(sent).toContainEqual({ path: 'src/1/5.ts', take: 'draft' });
+  expect(sent).toEqual([
+    { path: 'src/', take: 'head' },
+    { path: 'src/1/5.ts', take: 'draft' },
+  ]);
 });
 
 const name = fc
@@ -248,29 +249,6 @@ test('whatever is decided in whatever order: each path is open or sent once, and
       for (const { path, kind } of list)
         if (kind !== 'path') expect(carried(list, entries).get(path)).toEqual(entries.get(path));
     }),
-  );
-});
-
-test('folders say the same as the paths that they replace', () => {
-  fc.assert(
-    fc.property(conflicts, fc.array(fc.boolean()), (list, heads) => {
-      const resolutions = list.map(({ path }, i) => ({
-        path,
-        take: heads[i] ? ('head' as const) : ('draft' as const),
-      }));
-      const many = [
-        ...resolutions,
-        ...Array.from({ length: 1001 }, (_, i) => ({ path: `zz/${i}`, take: 'head' as const })),
-      ];
-      const all = many.map(({ path }) => conflict(path));
-      const sent = compacted(all, many).toSorted((a, b) => b.path.length - a.path.length);
-      for (const { path, take } of many)
-        expect(
-          sent.find((one) => one.path === path || (one.path.endsWith('/') && path.startsWith(one.path)))
-            ?.take,
-        ).toBe(take);
-    }),
-    { numRuns: 20 },
   );
 });
 

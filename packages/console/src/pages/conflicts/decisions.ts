@@ -6,7 +6,8 @@
  *   decided  the sides change              open, moved: somebody has to look again
  */
 import type { ConflictFile } from '@headrace/client';
-import { foldersOf, groupsOf } from './groups.ts';
+import { compactResolutions, MAX_RESOLUTIONS } from '@headrace/client';
+import { groupsOf } from './groups.ts';
 import type { Conflict, Resolution, Side } from './conflict.ts';
 export type { Conflict, Resolution, Side } from './conflict.ts';
 import type { Merged } from './regions.ts';
@@ -223,15 +224,11 @@ function changeOf(path: string, content: string, file: ReturnType<FileOf>): Chan
   return { path, content, ...(isExecutable && { executable: true }) };
 }
 
-/** Of one apply. */
-export const MOST = 1000;
-
-/** As they are or, if they are too many for one apply, with folders whose conflicts all take one side. */
+/** As they are or, if they are too many for one apply, with folders whose conflicts mostly take one side. */
 export function compacted(conflicts: readonly Conflict[], resolutions: readonly Resolution[]): Resolution[] {
-  if (resolutions.length <= MOST) return [...resolutions];
-  const takes = new Map(resolutions.map(({ path, take }) => [path, take]));
-  return foldersOf(
+  if (resolutions.length <= MAX_RESOLUTIONS) return [...resolutions];
+  return compactResolutions(
     conflicts.map(({ path }) => path),
-    takes,
+    resolutions,
   );
 }

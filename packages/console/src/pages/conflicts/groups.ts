@@ -1,5 +1,5 @@
 /** Conflicts that belong together: below a folder, two names that collide, the paths of one move. */
-import type { Conflict, Resolution, Side } from './conflict.ts';
+import type { Conflict } from './conflict.ts';
 
 /** As the service compares names: by case and Unicode form alike. */
 const folded = (path: string): string => path.normalize('NFC').toUpperCase().toLowerCase().normalize('NFC');
@@ -55,25 +55,4 @@ function moves(conflicts: readonly Conflict[]): Map<string, string[]> {
 export function collidingName(path: string, group: readonly string[]): string {
   const shortest = group.reduce((a, b) => (b.split('/').length < a.split('/').length ? b : a));
   return path.split('/').slice(0, shortest.split('/').length).join('/');
-}
-
-/** Exact paths, or a folder where all its conflicts take one side. */
-export function foldersOf(
-  paths: readonly string[],
-  takes: ReadonlyMap<string, Side>,
-  parent = '',
-): Resolution[] {
-  const groups = new Map<string, string[]>();
-  for (const path of paths) {
-    const slash = path.indexOf('/', parent.length);
-    const name = slash === -1 ? path : path.slice(0, slash + 1);
-    const group = groups.get(name);
-    if (group) group.push(path);
-    else groups.set(name, [path]);
-  }
-  return [...groups].flatMap(([name, within]) => {
-    const take = takes.get(within[0]!);
-    if (take && within.every((path) => takes.get(path) === take)) return [{ path: name, take }];
-    return name.endsWith('/') ? foldersOf(within, takes, name) : [];
-  });
 }

@@ -30,6 +30,14 @@ const file = (path: string, patch: string): DiffFile => ({
   patch,
 });
 
+const HEADS_FILE = {
+  content: 'of the head\n',
+  encoding: 'utf8',
+  executable: false,
+  byteSize: 12,
+  sha256: 'of the head',
+} as const;
+
 /** A service that answers with this preview after an edit, and what it was asked. */
 function service(after: ApplyPreview, over: Partial<Service> = {}) {
   const edits: CreateEditInput[] = [];
@@ -39,6 +47,8 @@ function service(after: ApplyPreview, over: Partial<Service> = {}) {
     edit: async (body) => (edits.push(body), { id: 'src_edited' }),
     preview: async () => after,
     diff: async () => [],
+    file: async (_, path) => ({ ...HEADS_FILE, path }),
+    onRound() {},
     apply: async (body) => (applies.push(body), { id: 'apl_1' } as Apply),
     onEdited: (state) => void shown.push(state),
     ...over,
@@ -125,4 +135,46 @@ test('a draft that has not what was sent is not edited again and again', async (
   // The draft's side is as before the edit: the decision was made for it, and its text is missing.
   await expect(sendDecisions(stateOf(decided()), to, noFile)).rejects.toThrow('does not have the texts');
   expect(to.edits).toHaveLength(1);
+});
+
+test('what is more than one apply takes goes into the draft in rounds, each of them on the one before', async () => {
+  const many = Array.from({ length: 2600 }, (_, i) => conflict(`src/${i}`));
+  const takes = many.map(({ path }, i) => [path, i % 2 ? 'draft' : 'head'] as const);
+  const entries = new Map(carried(many, new Map()));
+  for (const [path, choice] of takes) entries.set(path, { ...entries.get(path)!, choice });
+  const drafts = [{ id: 'src_draft', gone: new Set<string>() }];
+  const left: number[] = [];
+  const to = service(preview([]), {
+    edit: async ({ expectedSourceId, changes }) => {
+      expect(expectedSourceId).toBe(drafts.at(-1)!.id);
+      const gone = new Set([...drafts.at(-1)!.gone, ...changes.map(({ path }) => path)]);
+      drafts.push({ id: `src_${drafts.length}`, gone });
+      return drafts.at(-1)!;
+    },
+    preview: async () => preview(many.filter(({ path }) => !drafts.at(-1)!.gone.has(path))),
+    onRound: (count) => void left.push(count),
+  });
+  const state = { sourceId: 'src_draft', preview: preview(many), entries };
+  expect(await sendDecisions(state, to, noFile)).toMatchObject({ end: 'sent' });
+  expect(left).toEqual([301, 101]);
+  const { gone } = drafts.at(-1)!;
+  expect(takes.every(([path, take]) => take === 'head' || !gone.has(path))).toBe(true);
+  const [{ expectedSourceId, resolutions }] = to.applies as [CreateApplyInput];
+  expect([expectedSourceId, resolutions!.length]).toEqual(['src_2', 1000]);
+  expect(resolutions).toContainEqual({ path: 'src/', take: 'draft' });
+  expect(resolutions!.filter(({ path }) => gone.has(path))).toEqual([]);
+});
+
+test('the paths of moves cannot go first: then it is said that there are too many', async () => {
+  const many = Array.from({ length: 2600 }, (_, i): Conflict => ({
+    ...conflict(`src/${i}`),
+    kind: 'rename',
+  }));
+  const entries = new Map(carried(many, new Map()));
+  for (const [i, { path }] of many.entries())
+    entries.set(path, { ...entries.get(path)!, choice: i % 2 ? 'draft' : 'head' });
+  const to = service(preview([]));
+  const state = { sourceId: 'src_draft', preview: preview(many), entries };
+  expect(await sendDecisions(state, to, noFile)).toEqual({ end: 'too-many', count: 1301 });
+  expect([to.edits, to.applies]).toEqual([[], []]);
 });

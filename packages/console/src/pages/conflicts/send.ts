@@ -3,12 +3,21 @@
  * sent that nobody has decided or seen.
  *
  *   open, own texts        edit → preview again → sent, or open, or lost
+ *   more than an apply     edit → preview again, in rounds → sent, or open
  *   head or draft moved    stale
  */
-import type { Apply, ApplyPreview, CreateApplyInput, CreateEditInput, DiffFile } from '@headrace/client';
-import { isCode } from '@headrace/client';
-import { carried, compacted, MOST, planOf } from './decisions.ts';
+import type {
+  Apply,
+  ApplyPreview,
+  CreateApplyInput,
+  CreateEditInput,
+  DiffFile,
+  SourceFileContent,
+} from '@headrace/client';
+import { isCode, MAX_RESOLUTIONS } from '@headrace/client';
+import { carried, compacted, planOf } from './decisions.ts';
 import type { Entries, FileOf } from './decisions.ts';
+import { goFirst, roundOf } from './rounds.ts';
 
 export interface State {
   /** The draft. */
@@ -21,9 +30,13 @@ export interface Service {
   edit(body: CreateEditInput): Promise<{ id: string }>;
   preview(body: { expectedSourceId: string; expectedHeadSourceId: string }): Promise<ApplyPreview>;
   diff(headSourceId: string, sourceId: string, paths: string[]): Promise<readonly DiffFile[]>;
+  /** A file of the head. */
+  file(headSourceId: string, path: string): Promise<SourceFileContent>;
   apply(body: CreateApplyInput): Promise<Apply>;
   /** The texts are in the draft: what is shown from now on. */
   onEdited(state: State): void;
+  /** So many of the head's files go into the draft before the apply. */
+  onRound(left: number): void;
 }
 
 export type Outcome =
@@ -66,7 +79,14 @@ async function send(
   if (open.length > 0) return { end: 'open', count: open.length };
   if (changes.length > 0) throw new Error('The draft does not have the texts that were sent.');
   const sent = compacted(conflicts, resolutions);
-  if (sent.length > MOST) return { end: 'too-many', count: sent.length };
+  if (sent.length > MAX_RESOLUTIONS) {
+    const first = goFirst(conflicts, resolutions);
+    if (!first) return { end: 'too-many', count: sent.length };
+    service.onRound(first.length);
+    const round = await roundOf(first, (path) => service.file(headSourceId, path));
+    // What is left may be another round. After a reload it goes on from the draft that there is by then.
+    return send(await edit({ sourceId, preview, entries }, round, service), fileOf, service);
+  }
   const apply = await service.apply({
     expectedSourceId: sourceId,
     conflictResolution: 'manual',

@@ -1,14 +1,15 @@
+import { HeadraceError } from '@headrace/client';
 import type { ApplyPreview } from '@headrace/client';
 import { useQueryClient } from '@tanstack/react-query';
-import { useState } from 'react';
-import { client } from '../../api/client.ts';
+import { useRef, useState } from 'react';
+import { client, untilSignedIn } from '../../api/client.ts';
 import { faultOf } from '../../api/faults.ts';
 import type { Fault } from '../../api/faults.ts';
 import { applyPreviewQuery, conflictFileQuery, patchesQuery, threadQuery } from '../../api/queries.ts';
 import { once } from '../../api/write.ts';
 import type { Entries } from './decisions.ts';
 import { sendDecisions } from './send.ts';
-import type { Outcome, Service } from './send.ts';
+import type { Outcome, State as SendState, Service } from './send.ts';
 
 export interface Draft {
   appId: string;
@@ -18,6 +19,8 @@ export interface Draft {
 
 export interface Sending {
   isSending: boolean;
+  /** Of the head's files that go into the draft before the apply; null where none do. */
+  filesLeft: number | null;
   fault: Fault | null;
   /** Of the last try, if it was not sent. */
   outcome: Exclude<Outcome, { end: 'sent' }> | null;
@@ -28,34 +31,53 @@ export interface Sending {
 /** Sends decisions. Whatever happens, they stay. */
 export function useSend(
   draft: Draft,
-  on: { sent: (applyId: string) => void; edited: (entries: Entries) => void },
+  on: {
+    sent: (applyId: string) => void;
+    edited: (entries: Entries) => void;
+    /** The draft's source that is sent; null when the send has ended. */
+    from: (sourceId: string | null) => void;
+  },
 ): Sending {
   const queries = useQueryClient();
-  const [state, setState] = useState<Pick<Sending, 'isSending' | 'fault' | 'outcome'>>(REST);
+  const [state, setState] = useState<Pick<Sending, 'isSending' | 'filesLeft' | 'fault' | 'outcome'>>(REST);
   const { appId, threadId } = draft;
   const thread = threadQuery(appId, threadId);
+  // What comes after an edit can fail: the next try goes on from there.
+  const edited = useRef<{ intent: string; id: string } | null>(null);
+  const latest = useRef<SendState | null>(null);
 
   const service: Service = {
-    edit: (body) =>
-      once(`edit ${threadId} ${JSON.stringify(body)}`, (options) =>
-        client.edits.create(appId, threadId, body, options),
-      ),
+    async edit(body) {
+      const intent = `edit ${threadId} ${JSON.stringify(body)}`;
+      if (edited.current?.intent === intent) return edited.current;
+      const { id } = await once(intent, (options) => client.edits.create(appId, threadId, body, options));
+      return (edited.current = { intent, id });
+    },
     preview: async (body) => await client.applies.preview(appId, threadId, body),
     diff: async (head, sourceId, paths) =>
       (await queries.fetchQuery(patchesQuery(appId, head, sourceId, paths))).files,
+    file: async (head, path) => await client.sources.file(appId, head, { path }),
+    onRound: (filesLeft) => setState((before) => ({ ...before, filesLeft })),
     apply: (body) =>
       once(`apply ${threadId} ${JSON.stringify(body)}`, (options) =>
         client.applies.create(appId, threadId, body, options),
       ),
-    onEdited({ sourceId, preview, entries }) {
+    onEdited(state) {
+      const { sourceId, preview, entries } = (latest.current = state);
       queries.setQueryData(applyPreviewQuery(appId, threadId, sourceId).queryKey, preview);
       queries.setQueryData(thread.queryKey, (old) => old && { ...old, latestSourceId: sourceId });
       on.edited(entries);
+      on.from(sourceId);
     },
   };
 
-  async function run(preview: ApplyPreview, entries: Entries, accepts: boolean): Promise<void> {
-    const { sourceId } = draft;
+  function end(how: Partial<Pick<Sending, 'fault' | 'outcome'>> = {}): void {
+    setState({ ...REST, ...how });
+    on.from(null);
+  }
+
+  async function run(accepts: boolean): Promise<void> {
+    const { sourceId, preview, entries } = latest.current!;
     const { headSourceId } = preview;
     const texts = preview.conflicts.filter(({ path }) => entries.get(path)?.choice === 'text');
     const files = new Map(
@@ -71,9 +93,9 @@ export function useSend(
       accepts,
     });
     if (outcome.end === 'sent') {
-      setState(REST);
+      end();
       on.sent(outcome.apply.id);
-    } else setState({ isSending: false, fault: null, outcome });
+    } else end({ outcome });
     // A draft of somebody else's, or a head that moved: both are read again, and nothing is sent.
     if (outcome.end === 'stale')
       await Promise.all([
@@ -82,16 +104,27 @@ export function useSend(
       ]);
   }
 
+  /** A session that ends on the way is begun again over the page; then the same send goes on, under its key. */
+  async function runSignedIn(accepts: boolean): Promise<void> {
+    try {
+      await run(accepts);
+    } catch (error) {
+      if (!(error instanceof HeadraceError) || error.status !== 401) throw error;
+      await untilSignedIn();
+      await runSignedIn(accepts);
+    }
+  }
+
   return {
     ...state,
     clear: () => setState(REST),
     send(preview, entries, accepts = false) {
       setState({ ...REST, isSending: true });
-      run(preview, entries, accepts).catch((error: unknown) =>
-        setState({ isSending: false, fault: faultOf(error), outcome: null }),
-      );
+      latest.current = { sourceId: draft.sourceId, preview, entries };
+      on.from(draft.sourceId);
+      runSignedIn(accepts).catch((error: unknown) => end({ fault: faultOf(error) }));
     },
   };
 }
 
-const REST = { isSending: false, fault: null, outcome: null };
+const REST = { isSending: false, filesLeft: null, fault: null, outcome: null };

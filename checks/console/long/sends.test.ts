@@ -1,0 +1,181 @@
+/** Faults amid a send of decisions: nothing that is decided or typed is lost, and it is applied once. */
+import { afterAll, beforeAll, expect } from 'vitest';
+import type { Visit } from '../browser.ts';
+import { moveHead, startGround, untilThread } from '../ground.ts';
+import type { Diverged, Ground } from '../ground.ts';
+import { startProxy } from '../proxy.ts';
+import type { Fault, Proxy } from '../proxy.ts';
+import { browserTest, useBrowser } from '../rig.ts';
+import {
+  decideAll,
+  expectApplied,
+  expectGoesOnSignedIn,
+  expectKept,
+  isApply,
+  isEdit,
+  keysOf,
+  once,
+  OWN,
+  press,
+  threeConflicts,
+} from '../sends.ts';
+
+const rig = useBrowser();
+let ground: Ground;
+let proxy: Proxy;
+beforeAll(async () => {
+  ground = await startGround();
+  proxy = await startProxy(ground.base);
+}, 60_000);
+afterAll(async () => {
+  await proxy?.close();
+  await ground?.stop();
+});
+
+/** A page with three decisions that are not sent yet. */
+async function decided(...allowed: RegExp[]): Promise<Visit & { made: Diverged }> {
+  proxy.plan(() => null);
+  const made = await threeConflicts(ground.client);
+  const visit = await rig.visit({ base: proxy.base, state: ground.state });
+  visit.allows(/net::ERR/, ...allowed);
+  await decideAll(visit, made);
+  return { ...visit, made };
+}
+
+/** The service has done it, whether or not the page knows. */
+async function untilDone(is: typeof isEdit, { app, threadId, sourceId }: Diverged): Promise<void> {
+  await untilThread(ground.client, app, threadId, ({ latestSourceId, blockedOn, sealedAt }) =>
+    is === isEdit ? latestSourceId !== sourceId : blockedOn.length > 0 || sealedAt !== null,
+  );
+}
+
+browserTest('a session that ends before the edit', async () => {
+  proxy.plan(() => null);
+  const made = await threeConflicts(ground.client);
+  const visit = await rig.visit({ base: proxy.base, state: ground.state });
+  await expectGoesOnSignedIn({ client: ground.client, visit, proxy, made, is: isEdit });
+});
+
+const ANSWERS: [string, Fault & { kind: 'answer' }][] = [
+  ['429', { kind: 'answer', status: 429, code: 'rate_limited', retryAfterSeconds: 1 }],
+  ['503', { kind: 'answer', status: 503, code: 'unavailable', retryAfterSeconds: 1 }],
+];
+
+browserTest.for(ANSWERS)('%s with a short wait: the send goes on by itself', async ([, fault]) => {
+  for (const is of [isEdit, isApply]) {
+    const { page, made } = await decided(/^POST .*: (429|503)$/);
+    once(proxy, is, fault);
+    await press(page);
+    await expectApplied(ground.client, page, made);
+  }
+});
+
+browserTest.for(ANSWERS)(
+  '%s with a long wait: the page says so, and sends again when asked',
+  async ([, fault]) => {
+    const { page, made } = await decided(/^POST .*: (429|503)$/);
+    once(proxy, isApply, { ...fault, retryAfterSeconds: 600 });
+    await press(page);
+    await page.getByText('Nothing is lost: apply again when it works.').waitFor();
+    await press(page);
+    await expectApplied(ground.client, page, made);
+  },
+);
+
+browserTest('offline on the way: the answer is lost, and the send is repeated under its key', async () => {
+  for (const is of [isEdit, isApply]) {
+    const visit = await decided();
+    const { page, made } = visit;
+    const keys = keysOf(visit, is === isEdit ? '/edits' : '/apply');
+    // The service does it, but the browser is offline by then.
+    once(proxy, is, { kind: 'stall', after: 0 });
+    await press(page);
+    await untilDone(is, made);
+    await visit.context.setOffline(true);
+    proxy.release();
+    await page.getByText(/^Offline\. This is from/).waitFor();
+    await visit.context.setOffline(false);
+    await expectApplied(ground.client, page, made);
+    expect(keys.size).toBe(1);
+  }
+});
+
+browserTest(
+  'offline for longer than the page tries: it is sent again when asked',
+  { timeout: 180_000 },
+  async () => {
+    const visit = await decided();
+    const { page, made } = visit;
+    const keys = keysOf(visit, '/edits');
+    proxy.plan((asked) => (isEdit(asked) ? { kind: 'refuse' } : null));
+    await press(page);
+    await page.getByText('Nothing is lost: apply again when it works.').waitFor({ timeout: 90_000 });
+    await expectKept(ground.client, page, made);
+    proxy.plan(() => null);
+    await press(page);
+    await expectApplied(ground.client, page, made);
+    expect(keys.size).toBe(1);
+  },
+);
+
+browserTest('a reload on the way: what has reached the service is not done twice', async () => {
+  for (const is of [isEdit, isApply]) {
+    const visit = await decided();
+    const { page, made } = visit;
+    once(proxy, is, { kind: 'stall', after: 0 });
+    await press(page);
+    await untilDone(is, made);
+    await page.reload();
+    if (is === isEdit) {
+      await expectKept(ground.client, page, made);
+      await press(page);
+    }
+    await expectApplied(ground.client, page, made);
+  }
+});
+
+browserTest('a reload before the service has heard: the key is kept', async () => {
+  const visit = await decided();
+  const { page, made } = visit;
+  const keys = keysOf(visit, '/edits');
+  proxy.plan((asked) => (isEdit(asked) ? { kind: 'refuse' } : null));
+  await press(page);
+  await expect.poll(() => keys.size).toBe(1);
+  await page.reload();
+  proxy.plan(() => null);
+  await expectKept(ground.client, page, made);
+  await press(page);
+  await expectApplied(ground.client, page, made);
+  expect(keys.size).toBe(1);
+});
+
+browserTest(
+  'the head moves on the way: equal conflicts keep their decision, and nothing is sent by itself',
+  async () => {
+    for (const is of [isEdit, isApply]) {
+      const { page, made } = await decided(/^POST .*: 409$/);
+      const { app, threadId } = made;
+      once(proxy, is, {
+        kind: 'after',
+        until: () => moveHead(ground.client, app, [{ path: 'b.txt', content: 'another head\n' }]),
+      });
+      await press(page);
+      await page.getByText('The head has moved since you decided').waitFor();
+      await page.getByText('1 conflict open, 1 moved since you decided').waitFor();
+      expect((await ground.client.applies.list(app.id, { threadId })).items).toEqual([]);
+      await page.keyboard.press('n');
+      await page.getByRole('article').getByRole('heading', { name: 'b.txt' }).waitFor();
+      await page.keyboard.press('2');
+      await press(page);
+      await page.getByText('as revision 4').waitFor();
+      const { headSourceId } = await ground.client.apps.get(app.id);
+      const contentAt = async (path: string) =>
+        (await ground.client.sources.file(app.id, headSourceId!, { path })).content;
+      expect(await Promise.all(['a.txt', 'b.txt', 'c.txt'].map(contentAt))).toEqual([
+        OWN,
+        'draft\n',
+        'draft\n',
+      ]);
+    }
+  },
+);
