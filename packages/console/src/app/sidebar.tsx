@@ -6,7 +6,7 @@ import { Inbox, Layers, X } from 'lucide-react';
 import { lazy, useEffect, useRef } from 'react';
 import type { ReactNode, RefObject } from 'react';
 import { client } from '../api/client.ts';
-import { faultOf } from '../api/faults.ts';
+import { lineOf, writeFaultOf } from '../api/faults.ts';
 import { allThreadsQuery, itemsOf } from '../api/queries.ts';
 import { sessionQuery, useSession } from '../api/session.ts';
 import { IconButton } from '../ui/button.tsx';
@@ -171,7 +171,7 @@ function Owner() {
     queries.setQueryData(sessionQuery.queryKey, null);
     location.assign('/console/sign-in');
   };
-  const sayFault = (error: unknown) => notify(faultOf(error).message, 'fail');
+  const sayFault = (error: unknown) => notify(lineOf(writeFaultOf(error)), 'fail');
   return (
     <div className="flex items-center gap-2 border-t border-line p-2">
       <div className="min-w-0 flex-1 pl-1">

@@ -10,6 +10,7 @@ import { useSession } from '../../api/session.ts';
 import { useOffReason, useWrite } from '../../api/write.ts';
 import { AsCode } from '../../ui/as-code.tsx';
 import { Button } from '../../ui/button.tsx';
+import { FaultLine } from '../../ui/fault-line.tsx';
 import { Field, Select } from '../../ui/fields.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
 import { keep } from '../../ui/storage.ts';
@@ -149,11 +150,7 @@ function Form({ appId, threadId, from, onClose, place, begin }: BuildDialogProps
         }
       />
       <SourceSelect appId={appId} value={sourceId} known={from?.sourceId} onChange={setSource} />
-      {fault && (
-        <p role="alert" className="long text-fail">
-          {fault.title}: {fault.message}
-        </p>
-      )}
+      <FaultLine fault={fault} at={['/command', '/outputDirectory', '/timeoutSeconds']} />
       <div className="flex items-center justify-end gap-2">
         {chosen && (
           <AsCode

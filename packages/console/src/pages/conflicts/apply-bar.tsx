@@ -9,6 +9,7 @@ import { useOffReason, useWrite } from '../../api/write.ts';
 import type { Write } from '../../api/write.ts';
 import { AsCode, quoted } from '../../ui/as-code.tsx';
 import { Button } from '../../ui/button.tsx';
+import { FaultLine } from '../../ui/fault-line.tsx';
 import { Confirm } from '../../ui/dialog.tsx';
 import { dollars, plural } from '../../ui/values.tsx';
 import { MOST, compacted, isDecided, planOf } from './decisions.ts';
@@ -131,11 +132,7 @@ function Agent({
       <Button offBecause={off} onPress={() => setAsked(true)}>
         Ask the agent instead{said}
       </Button>
-      {write.fault && (
-        <p role="alert" className="long w-full text-fail">
-          {write.fault.title}: {write.fault.message}
-        </p>
-      )}
+      <FaultLine fault={write.fault} />
       <Confirm
         title="Leave the conflicts to the agent"
         verb="Ask the agent"

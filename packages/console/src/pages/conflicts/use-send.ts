@@ -2,7 +2,7 @@ import type { ApplyPreview } from '@headrace/client';
 import { useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { client } from '../../api/client.ts';
-import { faultOf } from '../../api/faults.ts';
+import { writeFaultOf } from '../../api/faults.ts';
 import type { Fault } from '../../api/faults.ts';
 import { applyPreviewQuery, conflictFileQuery, patchesQuery, threadQuery } from '../../api/queries.ts';
 import { once } from '../../api/write.ts';
@@ -88,7 +88,7 @@ export function useSend(
     send(preview, entries, accepts = false) {
       setState({ ...REST, isSending: true });
       run(preview, entries, accepts).catch((error: unknown) =>
-        setState({ isSending: false, fault: faultOf(error), outcome: null }),
+        setState({ isSending: false, fault: writeFaultOf(error), outcome: null }),
       );
     },
   };

@@ -9,6 +9,7 @@ import { useSession } from '../../api/session.ts';
 import { useOffReason, useWrite } from '../../api/write.ts';
 import { AsCode, quoted } from '../../ui/as-code.tsx';
 import { Button } from '../../ui/button.tsx';
+import { FaultLine } from '../../ui/fault-line.tsx';
 import { Field } from '../../ui/fields.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
 import { keep } from '../../ui/storage.ts';
@@ -127,11 +128,7 @@ function Form({ appId, threadId, from, onClose, onStarted, place, begin }: Previ
           fieldFault(fault, '/port') ?? (hasTried && !isPortRight ? 'A whole number from 1 to 65535.' : null)
         }
       />
-      {fault && (
-        <p role="alert" className="long text-fail">
-          {fault.title}: {fault.message}
-        </p>
-      )}
+      <FaultLine fault={fault} at={['/command', '/port']} />
       <div className="flex items-center justify-end gap-2">
         {chosen && (
           <AsCode
