@@ -306,6 +306,48 @@ export const WRITES_OF_APPS: Write[] = [
     },
   },
   {
+    name: 'sign in',
+    asks: /^POST .*\/sign-in\/email$/,
+    async begin(bench) {
+      const { page, person } = await newPerson(bench, 'returns@example.test');
+      await page.context().clearCookies();
+      await page.goto('/console/sign-in');
+      await page.getByLabel('E-mail address').fill(person.email);
+      await page.getByLabel('Password').fill(person.password);
+      return {
+        page,
+        press: () => press(page, 'Sign in'),
+        kept: () => page.getByLabel('Password').inputValue(),
+        done: async () => count((await page.context().cookies()).length > 0),
+      };
+    },
+  },
+  {
+    name: 'go to another organization',
+    asks: /^PUT .*\/session\/organization$/,
+    async begin(bench) {
+      const { page, state } = await newPerson(bench, 'moves@example.test');
+      const body = JSON.stringify({ name: 'Second' });
+      const made = await read(bench.ground, '/api/organizations', state, { method: 'POST', body });
+      const { organization } = (await made.json()) as { organization: { id: string } };
+      const active = async () =>
+        ((await (await read(bench.ground, '/api/session', state)).json()) as { activeOrganizationId: string })
+          .activeOrganizationId;
+      const [first] = [await active()];
+      // It may be the one that the session is in now.
+      const wanted = first === organization.id ? 'Organization' : 'Second';
+      await page.reload();
+      return {
+        page,
+        async press() {
+          await press(page, 'You and the organization');
+          await page.getByRole('menuitem', { name: `Switch to ${wanted}` }).click();
+        },
+        done: async () => count((await active()) !== first),
+      };
+    },
+  },
+  {
     name: 'sign out',
     asks: /^POST .*\/sign-out$/,
     async begin(bench) {
@@ -316,7 +358,11 @@ export const WRITES_OF_APPS: Write[] = [
           await press(page, 'You and the organization');
           await page.getByRole('menuitem', { name: 'Sign out' }).click();
         },
-        done: async () => count((await read(bench.ground, '/api/session', state)).status === 401),
+        done: async () =>
+          count(
+            (await read(bench.ground, '/api/session', state)).status === 401 &&
+              page.url().endsWith('/console/sign-in'),
+          ),
       };
     },
   },

@@ -6,6 +6,7 @@ import {
   failedThread,
   makeApp,
   runningThread,
+  sh,
   untilThread,
   waitingThread,
 } from './ground.ts';
@@ -228,12 +229,53 @@ export const WRITES_OF_THREADS: Write[] = [
       return {
         page,
         press: () => press(page, `Apply ${preview.conflicts.length} decisions`),
-        kept: () =>
-          page
-            .getByText(/\d+ of \d+ decided/)
-            .first()
-            .innerText(),
+        kept: () => decided(page),
         done: async () => (await client.applies.list(app.id)).items.length - before,
+      };
+    },
+  },
+  {
+    name: 'write a text into the draft',
+    asks: /^POST .*\/edits$/,
+    async begin({ at, ground: { client } }) {
+      const { app, thread, preview } = await conflictedApply(client);
+      const { page } = await at(`/console/apps/${app.id}/threads/${thread.id}/apply?path=src/prices.ts`);
+      await press(page, 'Edit the result');
+      const text = page.getByRole('textbox', { name: /Result of/ });
+      await text.click();
+      await page.keyboard.press('ControlOrMeta+a');
+      await page.keyboard.type('my own text');
+      await press(page, 'Close the editor');
+      for (const _ of preview.conflicts.slice(1)) {
+        await page.keyboard.press('n');
+        await page.getByRole('group', { name: 'Decision' }).getByRole('button').nth(1).waitFor();
+        await page.keyboard.press('2');
+      }
+      return {
+        page,
+        press: () => press(page, `Apply ${preview.conflicts.length} decisions`),
+        kept: () => decided(page),
+        done: async () =>
+          count((await client.threads.get(app.id, thread.id)).latestSourceId !== thread.latestSourceId),
+      };
+    },
+  },
+  {
+    name: 'stop a repair',
+    asks: /^POST .*\/stop$/,
+    async begin({ at, ground: { client } }) {
+      const { app, thread, apply } = await conflictedApply(client);
+      await client.apps.update(app.id, { metadata: { 'headrace.repairScript': sh('sleep 3000') } });
+      const { id } = await client.applies.create(app.id, thread.id, {
+        expectedSourceId: apply.draftSourceId,
+        conflictResolution: 'agent',
+      });
+      await untilThread(client, app, thread.id, ({ status }) => status === 'running');
+      const { page } = await at(`/console/apps/${app.id}/applies/${id}`);
+      return {
+        page,
+        press: () => press(page, 'Stop the repair'),
+        done: async () => count((await client.applies.get(app.id, id)).status !== 'queued'),
       };
     },
   },
@@ -255,6 +297,12 @@ export const WRITES_OF_THREADS: Write[] = [
     },
   },
 ];
+
+const decided = (page: Page) =>
+  page
+    .getByText(/\d+ of \d+ decided/)
+    .first()
+    .innerText();
 
 const isOfUser = ({ role }: { role: string }) => role === 'user';
 

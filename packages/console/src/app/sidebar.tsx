@@ -1,5 +1,5 @@
 /** Where to go: the inbox, the apps, the threads with the latest activity; and whose session this is. */
-import { useInfiniteQuery, useQueryClient } from '@tanstack/react-query';
+import { useInfiniteQuery } from '@tanstack/react-query';
 import { Link, useNavigate } from '@tanstack/react-router';
 import type { LinkProps } from '@tanstack/react-router';
 import { Inbox, Layers, X } from 'lucide-react';
@@ -8,7 +8,7 @@ import type { ReactNode, RefObject } from 'react';
 import { client } from '../api/client.ts';
 import { lineOf, writeFaultOf } from '../api/faults.ts';
 import { allThreadsQuery, itemsOf } from '../api/queries.ts';
-import { sessionQuery, useSession } from '../api/session.ts';
+import { useSession } from '../api/session.ts';
 import { IconButton } from '../ui/button.tsx';
 import { notify } from '../ui/notices.tsx';
 import { Status } from '../ui/status.tsx';
@@ -156,7 +156,6 @@ function RecentThreads() {
 
 function Owner() {
   const { user, organizations, activeOrganizationId } = useSession();
-  const queries = useQueryClient();
   const navigate = useNavigate();
   const active = organizations.find(({ id }) => id === activeOrganizationId);
   // Nothing of one organization may be seen in another: a fresh page starts from nothing.
@@ -167,8 +166,7 @@ function Owner() {
   };
   const signOut = async () => {
     await client.session.signOut();
-    queries.clear();
-    queries.setQueryData(sessionQuery.queryKey, null);
+    // A new page: this one cannot be shown to nobody.
     location.assign('/console/sign-in');
   };
   const sayFault = (error: unknown) => notify(lineOf(writeFaultOf(error)), 'fail');
