@@ -52,6 +52,11 @@ const address = (rest: string) => `/console/apps/${app.id}/${rest}`;
 /** Waits as long as the browser's own waits. */
 const eventually = <T>(read: () => Promise<T>) => expect.poll(read, { timeout: 15_000 });
 const rows = (page: Page, path: string) => page.locator(`[data-file="${path}"]`);
+/** What the line says that the keys are at, as a reader hears it. */
+const active = (page: Page) =>
+  page.evaluate<string>(
+    `document.getElementById(document.activeElement.getAttribute('aria-activedescendant'))?.textContent ?? ''`,
+  );
 const head = (page: Page) => page.locator('.diff-head.is-current .diff-path').innerText();
 
 describe('a difference', () => {
@@ -92,6 +97,36 @@ describe('a difference', () => {
     await page.locator('.diff-removed.code-selected').waitFor();
   });
 
+  browserTest('has its lines selected by the keys, within one side, over files', async () => {
+    const visit = await visitAt(rig, address(`diff?to=${changed}&file=src/long.ts&L=200`), options);
+    const { page } = visit;
+    const table = page.getByRole('grid', { name: 'Changed lines' });
+    await rows(page, 'src/long.ts').locator('.code-selected').waitFor();
+    await page.locator('[data-file="src/long.ts"] [data-line="199"][data-side="new"]').click();
+    await table.focus();
+    for (const key of ['ArrowDown', 'ArrowDown']) await table.press(key);
+    expect(await active(page)).toContain('two hundred');
+    await table.press('Enter');
+    await page.waitForURL(/L=200$/);
+    await table.press('Shift+ArrowDown');
+    await table.press('Shift+ArrowDown');
+    await page.waitForURL(/L=200-202$/);
+    // Up over the removed line of the other side, and past where it began.
+    for (let i = 0; i < 3; i++) await table.press('Shift+ArrowUp');
+    await page.waitForURL(/L=200$/);
+    await table.press('Shift+ArrowUp');
+    await page.waitForURL(/L=199-200$/);
+    await table.press('ArrowDown');
+    await table.press('Enter');
+    await page.waitForURL(/L=200&side=old$/);
+    // Lines of the hunk, then the head of the next file, and its lines.
+    for (let i = 0; i < 5; i++) await table.press('ArrowDown');
+    expect(await active(page)).toContain('src/spaces.ts');
+    await table.press('ArrowDown');
+    expect(await active(page)).toContain('a();');
+    expect(await axe(page)).toEqual([]);
+  });
+
   browserTest('is read with the keys: next file, viewed, find', async () => {
     const visit = await visitAt(rig, address(`diff?to=${changed}&file=src/long.ts`), options);
     const { page } = visit;
@@ -102,7 +137,7 @@ describe('a difference', () => {
     await eventually(() => head(page)).toBe('src/long.ts');
     await page.keyboard.press('v');
     const box = page.getByRole('checkbox', { name: 'Viewed src/long.ts' });
-    expect(await box.isChecked()).toBe(true);
+    await eventually(() => box.isChecked()).toBe(true);
     expect(await rows(page, 'src/long.ts').locator('.code-row').count()).toBe(0);
     await page.reload();
     await eventually(() => box.isChecked()).toBe(true);
@@ -184,6 +219,30 @@ describe('sources', () => {
     await page.setViewportSize({ width: 320, height: 640 });
     await atRest(visit);
     expect(await tooWide(page)).toEqual([]);
+  });
+
+  browserTest('lines of a file are selected by the keys, and their link is copied', async () => {
+    const visit = await visitAt(rig, address(`sources/${changed}?file=src/long.ts`), options);
+    const { page } = visit;
+    await visit.context.grantPermissions(['clipboard-read', 'clipboard-write']);
+    const file = page.getByRole('grid', { name: 'src/long.ts' });
+    await file.focus();
+    for (let i = 0; i < 3; i++) await file.press('ArrowDown');
+    expect(await active(page)).toContain('line3 ');
+    await file.press('Enter');
+    await page.waitForURL(/L=3$/);
+    for (let i = 0; i < 40; i++) await file.press('Shift+ArrowDown');
+    await page.waitForURL(/L=3-43$/);
+    await page.locator('[data-line="43"]').waitFor();
+    expect(await active(page)).toContain('line43 ');
+    await file.press('PageDown');
+    expect(await page.getByRole('row', { selected: true }).count()).toBeGreaterThan(0);
+    await file.press('y');
+    await page.getByText('The link is copied.').waitFor();
+    expect(await page.evaluate('navigator.clipboard.readText()')).toBe(page.url());
+    expect(await axe(page)).toEqual([]);
+    await file.press('?');
+    await page.getByRole('dialog', { name: 'Keys' }).getByText('In code: select more lines').waitFor();
   });
 
   browserTest('are edited by hand: changes outlive a reload and make one new source', async () => {

@@ -11,13 +11,17 @@ export interface Asked {
   /** With the query. */
   path: string;
   isStream: boolean;
+  /** Of a write. */
+  key: string | undefined;
   /** By `performance.now`. */
   at: number;
 }
 
 export type Fault =
   /** The error that the service itself answers with this status and code. */
-  | { kind: 'answer'; status: number; code: string; retryAfterSeconds?: number }
+  | { kind: 'answer'; status: number; code: string; retryAfterSeconds?: number; field?: string }
+  /** The page of something between the browser and the service. */
+  | { kind: 'page'; status: number }
   /** The connection ends after this many bytes of the answer's body: most often within a frame. */
   | { kind: 'cut'; after: number }
   /** After this many bytes, nothing comes any more; the connection stays open until `release`. */
@@ -73,6 +77,7 @@ export async function startProxy(target: string): Promise<Proxy> {
     }
     if (fault?.kind === 'refuse') outgoing.destroy();
     else if (fault?.kind === 'answer') refuse(incoming, outgoing, fault);
+    else if (fault?.kind === 'page') showPage(incoming, outgoing, fault.status);
     else if (fault?.kind === 'delay') setTimeout(() => forward(incoming, outgoing, null), fault.ms);
     else if (fault?.kind === 'after')
       fault.until().then(
@@ -180,11 +185,12 @@ export async function startProxy(target: string): Promise<Proxy> {
   };
 }
 
-function askedOf({ method, url }: IncomingMessage): Asked {
+function askedOf({ method, url, headers }: IncomingMessage): Asked {
   return {
     method: method!,
     path: url!,
     isStream: /\/events\/stream(\?|$)/.test(url!),
+    key: headers['idempotency-key'] as string | undefined,
     at: performance.now(),
   };
 }
@@ -192,11 +198,16 @@ function askedOf({ method, url }: IncomingMessage): Asked {
 function refuse(
   incoming: IncomingMessage,
   outgoing: ServerResponse,
-  { status, code, retryAfterSeconds }: Fault & { kind: 'answer' },
+  { status, code, retryAfterSeconds, field }: Fault & { kind: 'answer' },
 ): void {
   const body = {
     ok: false,
-    error: { code, message: `The test answers with ${status}.`, requestId: 'req_of_the_test' },
+    error: {
+      code,
+      message: `The test answers with ${status}.`,
+      requestId: 'req_of_the_test',
+      ...(field !== undefined && { fields: [{ path: field, message: 'is not what the test wants' }] }),
+    },
   };
   incoming.resume().once('end', () => {
     outgoing.writeHead(status, {
@@ -207,5 +218,12 @@ function refuse(
       ...(retryAfterSeconds !== undefined && { 'retry-after': String(retryAfterSeconds) }),
     });
     outgoing.end(JSON.stringify(body));
+  });
+}
+
+function showPage(incoming: IncomingMessage, outgoing: ServerResponse, status: number): void {
+  incoming.resume().once('end', () => {
+    outgoing.writeHead(status, { 'content-type': 'text/html', 'cache-control': 'no-store' });
+    outgoing.end(`<!doctype html><title>${status}</title><h1>Bad gateway</h1>`);
   });
 }

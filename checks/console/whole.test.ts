@@ -89,7 +89,8 @@ browserTest(
     await page.getByLabel('Output directory').fill('out');
     await page.getByLabel('Output directory').press('Enter');
     await page.waitForURL(/\/builds\/bld_/);
-    await page.getByText('built it', { exact: true }).waitFor();
+    const log = page.getByRole('list', { name: 'Log' }).getByRole('listitem');
+    await log.filter({ hasText: /built it$/ }).waitFor();
     await page.getByText('ready').first().waitFor();
 
     await page.goto(`${second}?panel=preview`);

@@ -38,6 +38,25 @@ const inWords = ({ path, message }: Field): Field => ({
     : message,
 });
 
+/** What a refused write says: also what to do about it. What the service says of it is shown, as the page is there. */
+export function writeFaultOf(error: unknown): Fault {
+  const fault = faultOf(error);
+  const words = error instanceof HeadraceError ? WRITE_WORDS[error.status] : undefined;
+  if (!words || !(error instanceof HeadraceError)) return fault;
+  return { ...fault, title: words.title, message: `${error.message} ${words.todo}` };
+}
+
+const WRITE_WORDS: Record<number, { title: string; todo: string }> = {
+  403: { title: 'Not allowed', todo: 'An owner or admin of the organization can change what you may do.' },
+  404: { title: 'Not there', todo: 'It may be gone: reload the page to see.' },
+  409: { title: 'Not possible now', todo: 'Look at how it is now, then try again.' },
+  413: { title: 'Too large', todo: 'Make it smaller, then try again.' },
+};
+
+/** A fault in one line, for where there is no room for more. */
+export const lineOf = ({ title, message, requestId }: Fault): string =>
+  `${title}. ${message}${requestId ? ` Request ${requestId}.` : ''}`;
+
 function wordsOf(error: HeadraceError): { title: string; message: string } {
   const { status, message, code, retryAfterMs } = error;
   if (error instanceof UncertainError)
@@ -55,9 +74,15 @@ function wordsOf(error: HeadraceError): { title: string; message: string } {
   if (status === 429)
     return {
       title: 'Too many requests',
-      message: `The service asks to wait${retryAfterMs === null ? '' : ` ${Math.ceil(retryAfterMs / 1000)} s`}.`,
+      message: `The service asks to wait${retryAfterMs === null ? '' : ` ${Math.ceil(retryAfterMs / 1000)} s`}, then try again.`,
     };
-  if (status >= 500) return { title: 'The service failed', message };
+  // The page of a proxy says nothing to a reader.
+  if (code === 'invalid_response')
+    return {
+      title: 'The service did not answer',
+      message: `Something before it did (status ${status}). Try again in a moment.`,
+    };
+  if (status >= 500) return { title: 'The service failed', message: `${message} Try again in a moment.` };
   return { title: 'Refused', message };
 }
 

@@ -2,8 +2,9 @@
 import { HeadraceError } from '@headrace/client';
 import type { WriteOptions } from '@headrace/client';
 import { useMutation } from '@tanstack/react-query';
+import { useMemo } from 'react';
 import { useLiveStatus } from '../live/index.ts';
-import { faultOf } from './faults.ts';
+import { writeFaultOf } from './faults.ts';
 import type { Fault } from './faults.ts';
 import { extend, keyOf, settle } from './pending.ts';
 
@@ -39,11 +40,14 @@ export function useWrite<I, T>({
     retry: false,
     networkMode: 'always',
   });
+  const { error } = mutation;
+  // One for each failure: who tells of it does so once.
+  const fault = useMemo(() => (error ? writeFaultOf(error) : null), [error]);
   return {
     send: (input) => mutation.mutate(input),
     sendAsync: (input) => mutation.mutateAsync(input),
     isSending: mutation.isPending,
-    fault: mutation.error ? faultOf(mutation.error) : null,
+    fault,
     reset: () => mutation.reset(),
   };
 }

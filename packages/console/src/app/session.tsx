@@ -5,7 +5,7 @@ import { lazy, useEffect, useState } from 'react';
 import { startLive } from '../live/index.ts';
 import type { Live } from '../live/index.ts';
 import { client, noticeSignIn, READ_TIMEOUT_MS, watchLimits, watchSession } from '../api/client.ts';
-import { faultOf } from '../api/faults.ts';
+import { lineOf, writeFaultOf } from '../api/faults.ts';
 import { sessionQuery, useSession } from '../api/session.ts';
 import { notify } from '../ui/notices.tsx';
 import { useOtherOrganization } from './organization.ts';
@@ -115,7 +115,7 @@ export function SessionGate() {
     noticeSignIn();
     void queries.refetchQueries({ type: 'active', predicate: (query) => query.state.status === 'error' });
   };
-  const sayFault = (error: unknown) => notify(faultOf(error).message, 'fail');
+  const sayFault = (error: unknown) => notify(lineOf(writeFaultOf(error)), 'fail');
   return (
     <Part isOver>
       {isShown && <SignInDialog email={user.email} onDone={() => void goOn().catch(sayFault)} />}

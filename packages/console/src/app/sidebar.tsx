@@ -1,14 +1,15 @@
 /** Where to go: the inbox, the apps, the threads with the latest activity; and whose session this is. */
-import { useInfiniteQuery, useQueryClient } from '@tanstack/react-query';
+import { useInfiniteQuery } from '@tanstack/react-query';
 import { Link, useNavigate } from '@tanstack/react-router';
 import type { LinkProps } from '@tanstack/react-router';
 import { Inbox, Layers, X } from 'lucide-react';
 import { lazy, useEffect, useRef } from 'react';
 import type { ReactNode, RefObject } from 'react';
 import { client } from '../api/client.ts';
-import { faultOf } from '../api/faults.ts';
+import { lineOf, writeFaultOf } from '../api/faults.ts';
 import { allThreadsQuery, itemsOf } from '../api/queries.ts';
-import { sessionQuery, useSession } from '../api/session.ts';
+import { useSession } from '../api/session.ts';
+import { once } from '../api/write.ts';
 import { IconButton } from '../ui/button.tsx';
 import { notify } from '../ui/notices.tsx';
 import { Status } from '../ui/status.tsx';
@@ -156,22 +157,22 @@ function RecentThreads() {
 
 function Owner() {
   const { user, organizations, activeOrganizationId } = useSession();
-  const queries = useQueryClient();
   const navigate = useNavigate();
   const active = organizations.find(({ id }) => id === activeOrganizationId);
   // Nothing of one organization may be seen in another: a fresh page starts from nothing.
   const switchTo = async (organizationId: string) => {
-    await client.session.switchOrganization({ organizationId });
+    await once(`organization ${organizationId}`, (options) =>
+      client.session.switchOrganization({ organizationId }, options),
+    );
     tellOrganization(organizationId);
     location.assign('/console/');
   };
   const signOut = async () => {
     await client.session.signOut();
-    queries.clear();
-    queries.setQueryData(sessionQuery.queryKey, null);
+    // A new page: this one cannot be shown to nobody.
     location.assign('/console/sign-in');
   };
-  const sayFault = (error: unknown) => notify(faultOf(error).message, 'fail');
+  const sayFault = (error: unknown) => notify(lineOf(writeFaultOf(error)), 'fail');
   return (
     <div className="flex items-center gap-2 border-t border-line p-2">
       <div className="min-w-0 flex-1 pl-1">

@@ -1,10 +1,20 @@
 import './code.css';
-import { useImperativeHandle, useLayoutEffect, useMemo, useRef } from 'react';
-import type { CSSProperties, MouseEvent, ReactNode, Ref } from 'react';
+import { useId, useImperativeHandle, useLayoutEffect, useMemo, useRef, useState } from 'react';
+import type { CSSProperties, KeyboardEvent, MouseEvent, ReactNode, Ref } from 'react';
 import { CodeLine } from './code-line.tsx';
-import { MAX_HEIGHT, cellsOf, evenHeights, linesOf, rowsBetween, topOf, wrappedHeights } from './heights.ts';
+import {
+  MAX_HEIGHT,
+  cellsOf,
+  evenHeights,
+  linesOf,
+  rowAt,
+  rowsBetween,
+  topOf,
+  wrappedHeights,
+} from './heights.ts';
 import { useHighlights } from './highlight.ts';
 import { languageOf } from './language.ts';
+import { isSelect, linesBetween, showRow, stepOf, useLineKeys } from './line-keys.ts';
 import { lineOf, lineStarts } from './lines.ts';
 import { findIn } from './segments.ts';
 import { useViewport } from './use-viewport.ts';
@@ -97,12 +107,39 @@ export function CodeView(props: Props): ReactNode {
     },
   }));
 
+  // The current line, from 1, and the other end of the range that it makes.
+  const id = useId();
+  const [current, setCurrent] = useState<number | null>(null);
+  const anchor = useRef<number | null>(null);
+  const isSeen = current !== null && current > from && current <= to;
+  const select = (line: number, isMore: boolean) => {
+    anchor.current = isMore ? (anchor.current ?? current ?? selected?.from ?? line) : line;
+    setCurrent(line);
+    onSelect?.(linesBetween(anchor.current, line));
+  };
   const onClick = (event: MouseEvent) => {
     const number = (event.target as HTMLElement).closest<HTMLElement>('[data-line]');
-    if (!number || onSelect === undefined) return;
-    const line = Number(number.dataset['line']);
-    const other = event.shiftKey && selected !== null ? selected.from : line;
-    onSelect({ from: Math.min(line, other), to: Math.max(line, other) });
+    if (number) select(Number(number.dataset['line']), event.shiftKey);
+  };
+  const showLine = (line: number) => {
+    const [above, below] = [topOf(heights, line - 1), topOf(heights, line)];
+    if (full === height) showRow(scroller.current!, { top: above, bottom: below });
+    else if (above < top || below > top + viewport.height) goTo(line - 1);
+  };
+  useLineKeys(onSelect !== undefined);
+  const onKeyDown = (event: KeyboardEvent<HTMLElement>) => {
+    const step = stepOf(event);
+    if (onSelect === undefined || (step === 0 && !isSelect(event))) return;
+    event.preventDefault();
+    // Who has scrolled away goes on with what is seen.
+    const begin = isSeen ? current : current === null && selected ? selected.to : rowAt(heights, top) + 1;
+    const line = isSeen || event.shiftKey ? Math.max(1, Math.min(count, begin + step)) : begin;
+    if (step === 0 || event.shiftKey) select(line, event.shiftKey);
+    else {
+      anchor.current = null;
+      setCurrent(line);
+    }
+    showLine(line);
   };
 
   const style = {
@@ -114,11 +151,14 @@ export function CodeView(props: Props): ReactNode {
     <div
       ref={scroller}
       className={`code ${wrap ? 'code-wrap' : ''} ${props.className ?? ''}`}
-      role="table"
+      role={onSelect ? 'grid' : 'table'}
+      aria-multiselectable={onSelect && true}
       aria-label={path}
       aria-rowcount={count}
+      aria-activedescendant={isSeen ? `${id}${current}` : undefined}
       tabIndex={0}
-      onClick={onClick}
+      onClick={onSelect && onClick}
+      onKeyDown={onKeyDown}
     >
       <div className="relative min-w-full" style={style} role="presentation">
         <div className="absolute inset-x-0" style={{ top: topOf(heights, from) - shift }} role="rowgroup">
@@ -130,15 +170,17 @@ export function CodeView(props: Props): ReactNode {
               <div
                 key={line}
                 role="row"
+                id={`${id}${line + 1}`}
                 aria-rowindex={line + 1}
-                className={isSelected ? 'code-row code-selected' : 'code-row'}
+                aria-selected={onSelect && isSelected}
+                className={`code-row ${isSelected ? 'code-selected' : ''} ${line + 1 === current ? 'code-current' : ''}`}
               >
                 <span className="code-numbers" role="rowheader">
                   <span className="code-number" data-line={line + 1}>
                     {line + 1}
                   </span>
                 </span>
-                <span className="code-text" role="cell">
+                <span className="code-text" role={onSelect ? 'gridcell' : 'cell'}>
                   <CodeLine
                     text={content}
                     highlights={highlights}

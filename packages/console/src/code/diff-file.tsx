@@ -17,6 +17,7 @@ import {
 } from './diff-list.ts';
 import type { DiffCache, DiffFile } from './diff-list.ts';
 import type { DiffRows } from './diff-rows.ts';
+import { HEAD } from './diff-spot.ts';
 import { rowsBetween, topOf } from './heights.ts';
 import type { Heights } from './heights.ts';
 import { useHighlights } from './highlight.ts';
@@ -49,6 +50,10 @@ export interface FileProps {
   viewed: boolean;
   current: boolean;
   selected: LineRange | null;
+  /** The row that the keys are at: -1 for the head; null if it is in another file. */
+  cursor: number | null;
+  /** Of a row's element, with its index. */
+  id: string;
   /** Why the patch could not be read. */
   problem: string | undefined;
   /** Number of the head's row in the table, from 1. */
@@ -88,11 +93,17 @@ export const DiffFileRows = memo(function DiffFileRows(props: FileProps): ReactN
   );
 });
 
-function FileHead({ file, index, folded, viewed, current, number, onFold, onViewed }: FileProps): ReactNode {
+function FileHead(props: FileProps): ReactNode {
+  const { file, index, folded, viewed, current, cursor, id, number, onFold, onViewed } = props;
   const { word, mark } = fileStatus(file.status);
   return (
-    <div className={`diff-head ${current ? 'is-current' : ''}`} role="row" aria-rowindex={number}>
-      <span role="cell" className="flex">
+    <div
+      className={`diff-head ${current ? 'is-current' : ''} ${cursor === HEAD ? 'code-current' : ''}`}
+      role="row"
+      id={`${id}${HEAD}`}
+      aria-rowindex={number}
+    >
+      <span role="gridcell" className="flex">
         <button
           type="button"
           data-head={index}
@@ -104,7 +115,7 @@ function FileHead({ file, index, folded, viewed, current, number, onFold, onView
           {folded ? <ChevronRight size={16} aria-hidden /> : <ChevronDown size={16} aria-hidden />}
         </button>
       </span>
-      <span role="cell" className="flex-none text-12 text-ink-2">
+      <span role="gridcell" className="flex-none text-12 text-ink-2">
         <span aria-hidden className="inline-block w-4 text-center font-mono">
           {mark}
         </span>
@@ -118,11 +129,11 @@ function FileHead({ file, index, folded, viewed, current, number, onFold, onView
         )}
         <Plain text={file.path} />
       </span>
-      <span role="cell" className="flex-none">
+      <span role="gridcell" className="flex-none">
         {file.additions + file.deletions > 0 && <Counts {...file} />}
       </span>
       {onViewed !== undefined && (
-        <span role="cell" className="flex flex-none">
+        <span role="gridcell" className="flex flex-none">
           <label className="flex h-6 items-center gap-1 text-12 text-ink-2">
             <input
               type="checkbox"
@@ -167,7 +178,7 @@ function FileNote({ file, index, problem, number, onHeight, onRetry }: FileProps
   };
   return (
     <div role="row" aria-rowindex={number + 1} style={{ height }}>
-      <div className="diff-note" role="cell">
+      <div className="diff-note" role="gridcell">
         {texts[body]}
         {problem !== undefined && (
           <button type="button" className="text-water underline" onClick={() => onRetry?.(file)}>
@@ -203,7 +214,7 @@ function FileRows(props: FileProps): ReactNode {
   if (rows.length === 0)
     return (
       <div role="row" aria-rowindex={number + 1} style={{ height }}>
-        <div className="diff-note" role="cell">
+        <div className="diff-note" role="gridcell">
           {ignoreSpace && rows.patch.length > 0 ? 'Only white space changed.' : 'No line changed.'}
         </div>
       </div>
@@ -215,6 +226,8 @@ function FileRows(props: FileProps): ReactNode {
     words: look.words,
     find: props.find,
     selected: props.selected,
+    cursor: props.cursor,
+    id: props.id,
     sides: { old: { side: old, highlights: oldColours }, new: { side: fresh, highlights: newColours } },
   };
   const style = {

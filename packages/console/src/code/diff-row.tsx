@@ -17,6 +17,10 @@ export interface RowsShown {
   find: string;
   /** Selected lines of the new file, or of the old one. */
   selected: LineRange | null;
+  /** The row that the keys are at. */
+  cursor: number | null;
+  /** Of a row's element, with its index. */
+  id: string;
   sides: Record<'old' | 'new', { side: Side | null; highlights: Highlights | null | undefined }>;
 }
 
@@ -42,12 +46,13 @@ export function DiffRow({ shown, index, number }: Props): ReactNode {
   const [left, right] = [rows.left[index]!, rows.right[index]!];
   const kind = kindOf(rows, index);
   if (kind === HUNK) return <HunkRow shown={shown} at={left} number={number} />;
-  const line = { role: 'row', 'aria-rowindex': number };
+  const selected = isSelected(shown, left, 'old') || isSelected(shown, right, 'new');
+  const line = { role: 'row', 'aria-rowindex': number, 'aria-selected': selected, id: `${shown.id}${index}` };
+  const current = shown.cursor === index ? 'code-current' : '';
   if (!shown.split) {
     const at = right < 0 ? left : right;
-    const selected = isSelected(shown, left, 'old') || isSelected(shown, right, 'new');
     return (
-      <div {...line} className={`code-row ${classOf(kind)} ${selected ? 'code-selected' : ''}`}>
+      <div {...line} className={`code-row ${classOf(kind)} ${selected ? 'code-selected' : ''} ${current}`}>
         <span className="code-numbers" role="rowheader">
           <LineNumber shown={shown} at={left} side="old" />
           <LineNumber shown={shown} at={right} side="new" />
@@ -58,7 +63,7 @@ export function DiffRow({ shown, index, number }: Props): ReactNode {
   }
   const changed = kind === REMOVED || kind === ADDED;
   return (
-    <div {...line} className="code-row">
+    <div {...line} className={`code-row ${current}`}>
       <Half shown={shown} at={left} side="old" kind={changed ? REMOVED : kind} />
       <Half shown={shown} at={right} side="new" kind={changed ? ADDED : kind} />
     </div>
@@ -72,8 +77,8 @@ function HunkRow({ shown, at, number }: { shown: RowsShown; at: number; number: 
         <span className="code-number" />
         {!shown.split && <span className="code-number" />}
       </span>
-      <span className="code-sign" role="cell" />
-      <span className="code-text" role="cell">
+      <span className="code-sign" role="gridcell" />
+      <span className="code-text" role="gridcell">
         <CodeLine text={rowText(shown.rows.patch, at)} />
       </span>
     </div>
@@ -88,7 +93,7 @@ interface SideProps {
 }
 
 function Half({ shown, at, side, kind }: SideProps & { kind: number }): ReactNode {
-  if (at < 0) return <span className="diff-side diff-none" role="cell" />;
+  if (at < 0) return <span className="diff-side diff-none" role="gridcell" />;
   const selected = isSelected(shown, at, side) ? 'code-selected' : '';
   return (
     <span className={`diff-side ${classOf(kind)} ${selected}`} role="presentation">
@@ -116,10 +121,10 @@ function Text({ shown, at, kind }: { shown: RowsShown; at: number; kind: number 
   const { side, highlights } = shown.sides[patch.kind[at] === REMOVED ? 'old' : 'new'];
   return (
     <>
-      <span className="code-sign" role="cell" aria-label={NAMES[kind] ?? 'unchanged'}>
+      <span className="code-sign" role="gridcell" aria-label={NAMES[kind] ?? 'unchanged'}>
         {SIGNS[kind]}
       </span>
-      <span className="code-text" role="cell">
+      <span className="code-text" role="gridcell">
         {/* The carriage return of a line that did not change says nothing. */}
         <CodeLine
           text={kind in NAMES ? text : text.replace(/\r$/, '')}

@@ -3,13 +3,14 @@ import { useVirtualizer } from '@tanstack/react-virtual';
 import {
   useCallback,
   useEffect,
+  useId,
   useImperativeHandle,
   useLayoutEffect,
   useMemo,
   useRef,
   useState,
 } from 'react';
-import type { MouseEvent, ReactNode, Ref } from 'react';
+import type { KeyboardEvent, MouseEvent, ReactNode, Ref } from 'react';
 import { DiffFileRows, layoutOf } from './diff-file.tsx';
 import type { DiffLook } from './diff-file.tsx';
 import {
@@ -25,7 +26,10 @@ import {
 import type { DiffFile, Place } from './diff-list.ts';
 import type { LineRange } from './diff-row.tsx';
 import { rowOfLine } from './diff-rows.ts';
-import { ROW, topOf } from './heights.ts';
+import { HEAD, lineAt, nextSpot } from './diff-spot.ts';
+import type { Spot } from './diff-spot.ts';
+import { ROW, rowAt, topOf } from './heights.ts';
+import { isSelect, linesBetween, showRow, stepOf, useLineKeys } from './line-keys.ts';
 import { useViewport } from './use-viewport.ts';
 
 /** What a page can ask of a diff. */
@@ -64,6 +68,19 @@ interface Props {
   className?: string;
 }
 
+/** A line of a side of a file. */
+interface LineOf {
+  path: string;
+  line: number;
+  side: 'old' | 'new';
+}
+
+const isSame = (selected: Selection | null, { path, line, side }: LineOf) =>
+  selected?.path === path &&
+  selected.lines.side === side &&
+  selected.lines.from === line &&
+  selected.lines.to === line;
+
 const NONE: ReadonlySet<string> = new Set();
 const SPARE = 300;
 const SCROLLS = new Set(['ArrowUp', 'ArrowDown', 'PageUp', 'PageDown', 'Home', 'End', ' ']);
@@ -91,6 +108,8 @@ export function DiffView(props: Props): ReactNode {
   const items = virtualizer.getVirtualItems();
   // A file that was gone to is the current one even where the list ends before it can be at the top.
   const [aimed, setAimed] = useState<number | null>(null);
+  // Where the keys are.
+  const [spot, setSpot] = useState<Spot | null>(null);
   const atTop = items.findLast((item) => item.start <= viewport.top + HEAD_HEIGHT + ROW)?.index ?? 0;
   const currentIndex = aimed ?? atTop;
   const current = files[currentIndex]?.path;
@@ -131,12 +150,14 @@ export function DiffView(props: Props): ReactNode {
     lastPair.current = pair;
     setFolds(new Map());
     setAimed(null);
+    setSpot(null);
     virtualizer.measure();
     setMeasured((last) => last + 1);
     virtualizer.scrollToOffset(0);
   }, [pair, virtualizer]);
 
-  useEffect(() => {
+  // Before the next key: it is about the file that is shown as the current one.
+  useLayoutEffect(() => {
     if (current !== undefined) onCurrent?.(current);
   }, [current, onCurrent]);
 
@@ -208,31 +229,98 @@ export function DiffView(props: Props): ReactNode {
 
   // From here on, the reader scrolls.
   const free = () => setAimed(null);
+  const id = useId();
+  const anchor = useRef<LineOf | null>(null);
+  const rowsOf = (index: number) => {
+    const file = files[index]!;
+    return !isFolded(file.path) && bodyOf(file) === 'rows' ? cache.rows(file, look) : null;
+  };
+  const lineOfSpot = ({ file, row }: Spot, side: 'old' | 'new'): LineOf | null => {
+    const rows = row === HEAD ? null : rowsOf(file);
+    const at = rows && lineAt(rows, row, side);
+    return at && { path: files[file]!.path, ...at };
+  };
+  /** Pixels from the top of the list. */
+  const placeOf = ({ file, row }: Spot) => {
+    const start = virtualizer.measurementsCache[file]?.start ?? 0;
+    const rows = row === HEAD ? null : rowsOf(file);
+    if (rows === null) return { top: start, bottom: start + HEAD_HEIGHT };
+    const { heights } = layoutOf(rows, look, viewport);
+    const body = start + HEAD_HEIGHT;
+    return { top: body + topOf(heights, row), bottom: body + topOf(heights, row + 1), head: HEAD_HEIGHT };
+  };
+  const topSpot = (): Spot => {
+    const rows = rowsOf(atTop);
+    const covered = viewport.top - (virtualizer.measurementsCache[atTop]?.start ?? 0);
+    if (rows === null || covered <= 0) return { file: atTop, row: HEAD };
+    const { heights } = layoutOf(rows, look, viewport);
+    return { file: atTop, row: Math.min(rows.length - 1, rowAt(heights, covered)) };
+  };
+  const isSeen = (at: Spot) => {
+    const { top, bottom } = placeOf(at);
+    return bottom > viewport.top - SPARE && top < viewport.top + viewport.height + SPARE;
+  };
+  const seen = spot !== null && spot.file < files.length && isSeen(spot) ? spot : null;
+
+  const select = (at: LineOf, begin: LineOf | null) => {
+    // A range is within one side of one file; rows of the other side are passed over.
+    const isRange = begin?.path === at.path;
+    if (isRange && begin.side !== at.side) return;
+    anchor.current = isRange ? begin : at;
+    const lines = { ...linesBetween(anchor.current.line, at.line), side: at.side };
+    onSelect?.({ path: at.path, lines });
+  };
+  const selectedFrom = (): LineOf | null =>
+    selected && { path: selected.path, line: selected.lines.from, side: selected.lines.side };
   const onClick = (event: MouseEvent) => {
     const number = (event.target as HTMLElement).closest<HTMLElement>('[data-line]');
     const path = number?.closest<HTMLElement>('[data-file]')?.dataset['file'];
-    if (!number || path === undefined || onSelect === undefined) return;
-    const line = Number(number.dataset['line']);
+    if (!number || path === undefined) return;
     const side = number.dataset['side'] === 'old' ? 'old' : 'new';
-    const last = selected?.path === path && selected.lines.side === side ? selected.lines : null;
-    const from = event.shiftKey && last !== null ? Math.min(last.from, line) : line;
-    const to = event.shiftKey && last !== null ? Math.max(last.from, line) : line;
-    onSelect({ path, lines: { from, to, side } });
+    const at: LineOf = { path, line: Number(number.dataset['line']), side };
+    const file = files.findIndex((one) => one.path === path);
+    setSpot({ file, row: rowOfLine(rowsOf(file)!, at.line, side) });
+    const begin = event.shiftKey ? (anchor.current ?? selectedFrom()) : null;
+    select(at, begin?.side === side ? begin : null);
+  };
+  useLineKeys();
+  const onKeyDown = (event: KeyboardEvent<HTMLElement>) => {
+    if (SCROLLS.has(event.key)) free();
+    const step = stepOf(event);
+    if (files.length === 0 || (step === 0 && !isSelect(event))) return;
+    event.preventDefault();
+    // Who has scrolled away goes on with what is seen.
+    const begin = seen ?? topSpot();
+    const next = seen || event.shiftKey ? nextSpot(begin, step, [files.length, rowsOf]) : begin;
+    setSpot(next);
+    showRow(scroller.current!, placeOf(next));
+    if (step !== 0 && !event.shiftKey) {
+      anchor.current = null;
+      return;
+    }
+    const from = event.shiftKey ? (anchor.current ?? lineOfSpot(begin, 'new')) : null;
+    const at = lineOfSpot(next, from?.side ?? 'new');
+    if (at === null) return;
+    // The line that is selected already: now on the other side, if it has one.
+    const isAgain = step === 0 && from === null && isSame(selected, at);
+    select((isAgain && lineOfSpot(next, 'old')) || at, from);
   };
 
   return (
     <div
       ref={scroller}
       className={`code ${props.className ?? ''}`}
-      role="table"
+      role="grid"
+      aria-multiselectable
       aria-label="Changed lines"
       aria-rowcount={starts[files.length]}
+      aria-activedescendant={seen ? `${id}${seen.file}-${seen.row}` : undefined}
       tabIndex={0}
       onClick={onClick}
       onWheel={free}
       onTouchMove={free}
       onPointerDown={free}
-      onKeyDown={(event) => SCROLLS.has(event.key) && free()}
+      onKeyDown={onKeyDown}
     >
       <div style={{ height: virtualizer.getTotalSize() }} className="relative" role="presentation">
         {items.map(({ index, start, size }) => {
@@ -257,6 +345,8 @@ export function DiffView(props: Props): ReactNode {
                 viewed={viewed.has(file.path)}
                 current={index === currentIndex}
                 selected={selected?.path === file.path ? selected.lines : null}
+                cursor={spot?.file === index ? spot.row : null}
+                id={`${id}${index}-`}
                 problem={props.problems?.get(file.path)}
                 number={starts[index]! + 1}
                 top={clamp(viewport.top - SPARE - start, size)}

@@ -1,9 +1,14 @@
 import type { Fault } from '../api/faults.ts';
 
-/** A refused write in words. What is wrong with single fields is said at the fields, if these are shown. */
-export function FaultLine({ fault, isAtFields = true }: { fault: Fault | null; isAtFields?: boolean }) {
+const NONE: readonly string[] = [];
+
+/** A refused write in words. `at`: the fields, by their JSON pointers, that say themselves what is wrong with them. */
+export function FaultLine({ fault, at = NONE }: { fault: Fault | null; at?: readonly string[] }) {
   if (!fault) return null;
-  const text = isAtFields && fault.fields.length > 0 ? 'see the marked fields.' : fault.message;
+  const { fields } = fault;
+  const isSaid =
+    fields.length > 0 && fields.every(({ path }) => at.some((field) => `${path}/`.startsWith(`${field}/`)));
+  const text = isSaid ? 'see the marked fields.' : fault.message;
   return (
     <p role="alert" className="long border-l-2 border-fail pl-3 text-fail">
       {fault.title}: {text}

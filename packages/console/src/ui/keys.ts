@@ -9,7 +9,8 @@ export interface Binding {
   keys: string;
   /** What it does, for the list of keys. */
   does: string;
-  run: () => void;
+  /** Missing where a part of the page listens to the keys itself: then they are only listed. */
+  run?: () => void;
 }
 
 const KEPT = 'headrace:keys';
@@ -34,7 +35,7 @@ export function useKeys(own: Binding[]): void {
   useEffect(() => {
     const mine = (names ? names.split('\n') : []).map((name, i): Binding => {
       const [keys, does] = name.split('\t') as [string, string];
-      return { keys, does, run: () => latest.current[i]?.run() };
+      return { keys, does, run: () => latest.current[i]?.run?.() };
     });
     bindings = [...bindings, ...mine];
     changed();
@@ -71,7 +72,7 @@ export function listenToKeys(): () => void {
     const found = (pair !== null && find(pair)) || find(name);
     if (found) {
       event.preventDefault();
-      found.run();
+      found.run?.();
     } else if (bindings.some(({ keys }) => keys.startsWith(`${name} `)))
       started = { key: name, at: Date.now() };
   };

@@ -120,6 +120,18 @@ const Running = ({ from }: { from: string }) => duration(Math.max(0, useSeconds(
 const COPIED_MS = 1500;
 
 /** Copies a text, or what it is by then; says so for a moment, or that it cannot. */
+/** Whether it was copied; if not, a notice says so. */
+export async function copyText(text: string): Promise<boolean> {
+  try {
+    // Over plain HTTP there is no clipboard; elsewhere it may be denied.
+    await navigator.clipboard.writeText(text);
+    return true;
+  } catch {
+    notify('This browser does not let the page copy.', 'fail');
+    return false;
+  }
+}
+
 export function CopyButton({
   text,
   label,
@@ -135,15 +147,7 @@ export function CopyButton({
     const reset = setTimeout(() => setCopied(false), COPIED_MS);
     return () => clearTimeout(reset);
   }, [isCopied]);
-  const copy = async () => {
-    try {
-      // Over plain HTTP there is no clipboard; elsewhere it may be denied.
-      await navigator.clipboard.writeText(typeof text === 'function' ? text() : text);
-      setCopied(true);
-    } catch {
-      notify('This browser does not let the page copy.', 'fail');
-    }
-  };
+  const copy = async () => setCopied(await copyText(typeof text === 'function' ? text() : text));
   return (
     <IconButton label={isCopied ? 'Copied' : label} onPress={() => void copy()}>
       {isCopied ? <Check size={14} /> : icon}

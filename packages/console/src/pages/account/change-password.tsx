@@ -1,12 +1,13 @@
 import { HeadraceError } from '@headrace/client';
 import { useQueryClient } from '@tanstack/react-query';
-import { useState } from 'react';
+import { useRef, useState } from 'react';
 import { Form } from 'react-aria-components/Form';
 import { client } from '../../api/client.ts';
-import { faultOf, fieldFault } from '../../api/faults.ts';
+import { fieldFault, writeFaultOf } from '../../api/faults.ts';
+import { newKey } from '../../api/pending.ts';
 import { sessionsQuery } from '../../api/queries.ts';
 import { useSession } from '../../api/session.ts';
-import { useOffReason } from '../../api/write.ts';
+import { isAnswered, useOffReason } from '../../api/write.ts';
 import { Button } from '../../ui/button.tsx';
 import { FaultLine } from '../../ui/fault-line.tsx';
 import { Field } from '../../ui/fields.tsx';
@@ -23,19 +24,27 @@ export function ChangePassword() {
   const [error, setError] = useState<unknown>(null);
   const [isSending, setSending] = useState(false);
   const [isTried, setTried] = useState(false);
+  // Of a try without an answer: the same passwords again are the same write.
+  const key = useRef<string | null>(null);
   const wrong = passwordFault(next);
   const off = useOffReason();
   const send = async () => {
     setSending(true);
     setError(null);
+    key.current ??= newKey();
     try {
-      await client.session.changePassword({ currentPassword: current, newPassword: next });
+      await client.session.changePassword(
+        { currentPassword: current, newPassword: next },
+        { idempotencyKey: key.current },
+      );
+      key.current = null;
       setCurrent('');
       setNext('');
       setTried(false);
       notify('The password is changed. All other sessions have ended.');
       void queries.invalidateQueries({ queryKey: sessionsQuery().queryKey });
     } catch (failure) {
+      if (isAnswered(failure)) key.current = null;
       setError(failure);
     } finally {
       setSending(false);
@@ -43,7 +52,7 @@ export function ChangePassword() {
   };
   // Its 403 is no question of what the user may see.
   const isWrong = error instanceof HeadraceError && error.status === 403;
-  const fault = error === null || isWrong ? null : faultOf(error);
+  const fault = error === null || isWrong ? null : writeFaultOf(error);
   return (
     <Section title="Password">
       <Form
@@ -61,7 +70,10 @@ export function ChangePassword() {
           type="password"
           autoComplete="current-password"
           value={current}
-          onChange={setCurrent}
+          onChange={(value) => {
+            key.current = null;
+            setCurrent(value);
+          }}
           fault={isWrong ? 'The current password is wrong.' : fieldFault(fault, '/currentPassword')}
           isRequired
         />
@@ -71,11 +83,14 @@ export function ChangePassword() {
           autoComplete="new-password"
           hint={`${RULE}. All your other sessions end.`}
           value={next}
-          onChange={setNext}
+          onChange={(value) => {
+            key.current = null;
+            setNext(value);
+          }}
           fault={(isTried ? wrong : null) ?? fieldFault(fault, '/newPassword')}
           isRequired
         />
-        <FaultLine fault={fault} />
+        <FaultLine fault={fault} at={['/currentPassword', '/newPassword']} />
         <div>
           <Button type="submit" kind="primary" isPending={isSending} offBecause={off}>
             Change the password

@@ -4,7 +4,7 @@ import { getRouteApi, Link, useRouter } from '@tanstack/react-router';
 import { useState } from 'react';
 import { Form } from 'react-aria-components/Form';
 import { client } from '../../api/client.ts';
-import { faultOf, fieldFault } from '../../api/faults.ts';
+import { fieldFault, lineOf, writeFaultOf } from '../../api/faults.ts';
 import type { Fault } from '../../api/faults.ts';
 import { sessionQuery } from '../../api/session.ts';
 import { FaultLine } from '../../ui/fault-line.tsx';
@@ -103,7 +103,7 @@ function Accept({ onDead }: { onDead: () => void }) {
         <Checkbox isSelected={isKnown} onChange={setKnown}>
           I have signed in here before with this e-mail address
         </Checkbox>
-        <FaultLine fault={fault} />
+        <FaultLine fault={fault} at={['/name', '/password']} />
         <div>
           <Button type="submit" kind="primary" isPending={isSending}>
             Accept the invitation
@@ -124,7 +124,7 @@ function SignedInAs() {
       await client.session.signOut();
       queries.setQueryData(sessionQuery.queryKey, null);
     } catch (error) {
-      notify(faultOf(error).message, 'fail');
+      notify(lineOf(writeFaultOf(error)), 'fail');
     }
   };
   return (
@@ -139,7 +139,7 @@ function SignedInAs() {
 
 /** The service's own words: these refusals are not about what may be seen. */
 function faultInWords(error: unknown): Fault {
-  const fault = faultOf(error);
+  const fault = writeFaultOf(error);
   const isSaid = error instanceof HeadraceError && (error.status === 401 || error.status === 403);
   return isSaid ? { ...fault, title: 'Refused', message: error.message } : fault;
 }

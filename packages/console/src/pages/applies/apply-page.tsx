@@ -9,6 +9,7 @@ import { useOffReason, useWrite } from '../../api/write.ts';
 import { Plain } from '../../code/index.ts';
 import { AsCode } from '../../ui/as-code.tsx';
 import { Button, ButtonLink } from '../../ui/button.tsx';
+import { FaultLine } from '../../ui/fault-line.tsx';
 import { notify } from '../../ui/notices.tsx';
 import { Fact, Facts, Page, Section } from '../../ui/page.tsx';
 import { Shown } from '../../ui/states.tsx';
@@ -82,11 +83,7 @@ function StopRepair({ appId, threadId }: { appId: string; threadId: string }) {
         ts={`await client.runs.stop('${appId}', '${threadId}');`}
         cli={`headrace stop ${threadId} --app ${appId}`}
       />
-      {write.fault && (
-        <p role="alert" className="long w-full text-fail">
-          {write.fault.title}: {write.fault.message}
-        </p>
-      )}
+      <FaultLine fault={write.fault} />
     </>
   );
 }

@@ -61,7 +61,7 @@ export function CreateApp({ isOpen, onClose }: { isOpen: boolean; onClose: () =>
           fault={fieldFault(write.fault, '/externalId')}
           maxLength={128}
         />
-        <FaultLine fault={write.fault} />
+        <FaultLine fault={write.fault} at={['/name', '/externalId']} />
         <div className="flex items-center justify-end gap-2">
           <AsCode
             method="POST"

@@ -9,6 +9,7 @@ import { useMay } from '../../api/session.ts';
 import { useOffReason, useWrite } from '../../api/write.ts';
 import { AsCode } from '../../ui/as-code.tsx';
 import { Button } from '../../ui/button.tsx';
+import { FaultLine } from '../../ui/fault-line.tsx';
 import { notify } from '../../ui/notices.tsx';
 import { Confirm } from '../../ui/dialog.tsx';
 import { BuildDialog } from './build-dialog.tsx';
@@ -50,11 +51,7 @@ function Cancel({ build }: { build: Build }) {
   });
   return (
     <>
-      {cancel.fault && (
-        <span role="alert" className="long text-fail">
-          {cancel.fault.message}
-        </span>
-      )}
+      <FaultLine fault={cancel.fault} />
       <AsCode
         method="POST"
         path={`/api/platform/v1/apps/${appId}/builds/${id}/cancel`}
@@ -93,11 +90,7 @@ function Repeat({ build }: { build: Build }) {
   });
   return (
     <>
-      {repeat.fault && (
-        <span role="alert" className="long text-fail">
-          {repeat.fault.message}
-        </span>
-      )}
+      <FaultLine fault={repeat.fault} />
       <AsCode
         method="POST"
         path={`/api/platform/v1/apps/${appId}/threads/${threadId}/builds`}

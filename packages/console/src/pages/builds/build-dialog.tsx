@@ -10,6 +10,7 @@ import { useSession } from '../../api/session.ts';
 import { useOffReason, useWrite } from '../../api/write.ts';
 import { AsCode } from '../../ui/as-code.tsx';
 import { Button } from '../../ui/button.tsx';
+import { FaultLine } from '../../ui/fault-line.tsx';
 import { Field, Select } from '../../ui/fields.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
 import { keep } from '../../ui/storage.ts';
@@ -114,6 +115,7 @@ function Form({ appId, threadId, from, onClose, place, begin }: BuildDialogProps
       thread={threadId === undefined ? { appId, value: chosen, onChange: setThread } : null}
       isThreadMissing={hasTried && !chosen}
       fault={fault}
+      fields={['/command', '/outputDirectory', '/timeoutSeconds']}
       asCode={
         chosen && (
           <AsCode

@@ -1,4 +1,7 @@
-/** The lines of a log: only those on the screen exist. */
+/**
+ * The lines of a log: only those on the screen exist. A list, whose items say where they are in it: `role="log"` would
+ * read out each line that comes, and each that is scrolled to.
+ */
 import { useImperativeHandle, useLayoutEffect, useMemo, useRef } from 'react';
 import type { CSSProperties, ReactNode, Ref } from 'react';
 import { CodeLine } from '../../code/code-line.tsx';
@@ -87,28 +90,32 @@ export function LogLines(props: Props): ReactNode {
     <div
       ref={scroller}
       className={`code min-h-40 flex-1 ${wrap ? 'code-wrap' : ''}`}
-      role="grid"
+      role="list"
       aria-label={label}
-      aria-readonly
-      aria-rowcount={count}
       tabIndex={0}
       onScroll={onScroll}
     >
       <div className="relative min-w-full" style={style} role="presentation">
-        <div className="absolute min-w-full" style={{ top: topOf(heights, from) - shift }} role="rowgroup">
+        <div
+          className="absolute min-w-full"
+          style={{ top: topOf(heights, from) - shift }}
+          role="presentation"
+        >
           {lines.slice(from, to).map(({ text, marks }, step) => {
             const line = from + step;
             return (
               <div
                 key={line}
-                role="row"
-                aria-rowindex={line + 1}
+                role="listitem"
+                aria-posinset={line + 1}
+                aria-setsize={count}
+                aria-current={line === current || undefined}
                 className={line === current ? 'code-row code-selected' : 'code-row'}
               >
-                <span className="code-numbers" role="rowheader">
+                <span className="code-numbers">
                   <span className="code-number">{line + 1}</span>
                 </span>
-                <span className="code-text" role="gridcell">
+                <span className="code-text">
                   <CodeLine text={text} marks={find === '' ? marks : [...marks, found(text, find)]} />
                 </span>
               </div>

@@ -4,6 +4,7 @@ import { fieldFault } from '../../api/faults.ts';
 import type { Fault } from '../../api/faults.ts';
 import { useOffReason } from '../../api/write.ts';
 import { Button } from '../../ui/button.tsx';
+import { FaultLine } from '../../ui/fault-line.tsx';
 import { Field } from '../../ui/fields.tsx';
 import { ThreadSelect } from './threads-of.tsx';
 
@@ -12,6 +13,8 @@ interface WorkFormProps {
   thread: { appId: string; value: string | null; onChange: (threadId: string) => void } | null;
   isThreadMissing: boolean;
   fault: Fault | null;
+  /** The fields, by their JSON pointers, that say themselves what is wrong with them. */
+  fields: readonly string[];
   /** The same call for programs. */
   asCode: ReactNode;
   /** What the button says. */
@@ -24,7 +27,8 @@ interface WorkFormProps {
 }
 
 export function WorkForm(props: WorkFormProps) {
-  const { thread, isThreadMissing, fault, asCode, action, isSending, onSubmit, onClose, children } = props;
+  const { thread, isThreadMissing, fault, fields, asCode, action, isSending, onSubmit, onClose, children } =
+    props;
   const off = useOffReason();
   return (
     <form
@@ -37,11 +41,7 @@ export function WorkForm(props: WorkFormProps) {
       {thread && <ThreadSelect {...thread} />}
       {isThreadMissing && <p className="text-12 text-fail">Choose a thread.</p>}
       {children}
-      {fault && (
-        <p role="alert" className="long text-fail">
-          {fault.title}: {fault.message}
-        </p>
-      )}
+      <FaultLine fault={fault} at={fields} />
       <div className="flex items-center justify-end gap-2">
         {asCode}
         <Button onPress={onClose}>Cancel</Button>

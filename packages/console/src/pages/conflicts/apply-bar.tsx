@@ -10,6 +10,7 @@ import { useOffReason, useWrite } from '../../api/write.ts';
 import type { Write } from '../../api/write.ts';
 import { AsCode, quoted } from '../../ui/as-code.tsx';
 import { Button } from '../../ui/button.tsx';
+import { FaultLine } from '../../ui/fault-line.tsx';
 import { Confirm } from '../../ui/dialog.tsx';
 import { count, dollars, plural } from '../../ui/values.tsx';
 import { compacted, isDecided, planOf } from './decisions.ts';
@@ -148,11 +149,7 @@ function Agent({
       <Button offBecause={off} onPress={() => setAsked(true)}>
         Ask the agent instead{said}
       </Button>
-      {write.fault && (
-        <p role="alert" className="long w-full text-fail">
-          {write.fault.title}: {write.fault.message}
-        </p>
-      )}
+      <FaultLine fault={write.fault} />
       <Confirm
         title="Leave the conflicts to the agent"
         verb="Ask the agent"

@@ -3,7 +3,7 @@ import type { ApplyPreview } from '@headrace/client';
 import { useQueryClient } from '@tanstack/react-query';
 import { useRef, useState } from 'react';
 import { client, untilSignedIn } from '../../api/client.ts';
-import { faultOf } from '../../api/faults.ts';
+import { writeFaultOf } from '../../api/faults.ts';
 import type { Fault } from '../../api/faults.ts';
 import { applyPreviewQuery, conflictFileQuery, patchesQuery, threadQuery } from '../../api/queries.ts';
 import { once } from '../../api/write.ts';
@@ -122,7 +122,7 @@ export function useSend(
       setState({ ...REST, isSending: true });
       latest.current = { sourceId: draft.sourceId, preview, entries };
       on.from(draft.sourceId);
-      runSignedIn(accepts).catch((error: unknown) => end({ fault: faultOf(error) }));
+      runSignedIn(accepts).catch((error: unknown) => end({ fault: writeFaultOf(error) }));
     },
   };
 }

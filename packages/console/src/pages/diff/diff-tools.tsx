@@ -2,7 +2,9 @@
 import { Columns2, FolderTree, Link2, WrapText } from 'lucide-react';
 import type { DiffLook } from '../../code/index.ts';
 import { Toggle } from '../../ui/button.tsx';
-import { CopyButton } from '../../ui/values.tsx';
+import { useKeys } from '../../ui/keys.ts';
+import { notify } from '../../ui/notices.tsx';
+import { CopyButton, copyText } from '../../ui/values.tsx';
 import { FindField } from './find-field.tsx';
 
 /** What changes in the address. */
@@ -63,6 +65,12 @@ export function DiffTools({ look, canSplit, find, onFind, search, isTreeOpen, on
 }
 
 /** Copies the address of what is shown. */
-export const Permalink = () => (
-  <CopyButton text={() => location.href} label="Copy a link to this place" icon={<Link2 size={14} />} />
-);
+export function Permalink() {
+  const copy = async () => {
+    if (await copyText(location.href)) notify('The link is copied.');
+  };
+  useKeys([{ keys: 'y', does: 'Copy a link to this place', run: () => void copy() }]);
+  return (
+    <CopyButton text={() => location.href} label="Copy a link to this place" icon={<Link2 size={14} />} />
+  );
+}

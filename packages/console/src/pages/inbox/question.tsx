@@ -4,6 +4,7 @@ import { client } from '../../api/client.ts';
 import { useMay } from '../../api/session.ts';
 import { useOffReason, useWrite } from '../../api/write.ts';
 import { Button, ButtonLink } from '../../ui/button.tsx';
+import { FaultLine } from '../../ui/fault-line.tsx';
 import { notify } from '../../ui/notices.tsx';
 import { AskedInput, useAsked } from '../thread/asked.tsx';
 
@@ -30,11 +31,7 @@ export function Question({ approval, appId }: { approval: Approval; appId: strin
   return (
     <>
       <AskedInput approval={approval} asked={asked} />
-      {answer.fault && (
-        <p role="alert" className="long text-fail">
-          {answer.fault.title}. {answer.fault.message}
-        </p>
-      )}
+      <FaultLine fault={answer.fault} />
       <div className="flex flex-wrap items-center gap-2">
         {isSeen && (
           <>

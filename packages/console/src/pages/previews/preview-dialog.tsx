@@ -94,6 +94,7 @@ function Form({ appId, threadId, onClose, onStarted, place, begin }: PreviewDial
       thread={threadId === undefined ? { appId, value: chosen, onChange: setThread } : null}
       isThreadMissing={hasTried && !chosen}
       fault={fault}
+      fields={['/command', '/port']}
       asCode={
         chosen && (
           <AsCode

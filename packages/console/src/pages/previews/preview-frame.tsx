@@ -6,6 +6,7 @@ import { useMay } from '../../api/session.ts';
 import { useOffReason } from '../../api/write.ts';
 import { AsCode } from '../../ui/as-code.tsx';
 import { Button, IconButton, Toggle } from '../../ui/button.tsx';
+import { FaultLine } from '../../ui/fault-line.tsx';
 import { Empty, Skeleton } from '../../ui/states.tsx';
 import { addressOf } from './framing.ts';
 import { useFraming } from './use-framing.ts';
@@ -120,11 +121,7 @@ function Forbidden({
         one of them. The preview itself runs: it opens in a tab of its own.
       </p>
       {!may && <p>Who may change the app’s settings can allow this console.</p>}
-      {allow.fault && (
-        <p role="alert" className="long text-fail">
-          {allow.fault.title}: {allow.fault.message}
-        </p>
-      )}
+      <FaultLine fault={allow.fault} />
       <div className="flex flex-wrap items-center gap-2">
         {address && <OpenLink address={address} />}
         {may && (

@@ -5,6 +5,7 @@ import { previewQuery } from '../../api/queries.ts';
 import { useOffReason, useWrite } from '../../api/write.ts';
 import { AsCode } from '../../ui/as-code.tsx';
 import { Button } from '../../ui/button.tsx';
+import { FaultLine } from '../../ui/fault-line.tsx';
 import { notify } from '../../ui/notices.tsx';
 
 export const isOpen = ({ status }: Preview): boolean => status === 'starting' || status === 'ready';
@@ -24,11 +25,7 @@ export function StopButton({ preview }: { preview: Preview }) {
   });
   return (
     <>
-      {stop.fault && (
-        <span role="alert" className="long text-fail">
-          {stop.fault.message}
-        </span>
-      )}
+      <FaultLine fault={stop.fault} />
       <AsCode
         method="DELETE"
         path={`/api/platform/v1/apps/${appId}/previews/${id}`}

@@ -8,6 +8,7 @@ import { useOffReason, useWrite } from '../../api/write.ts';
 import { useKeptName } from '../../ui/kept.ts';
 import { AsCode, quoted } from '../../ui/as-code.tsx';
 import { Button } from '../../ui/button.tsx';
+import { FaultLine } from '../../ui/fault-line.tsx';
 import { Field, Select } from '../../ui/fields.tsx';
 import { keyLabel } from '../../ui/keys.ts';
 import { Dialog } from '../../ui/dialog.tsx';
@@ -98,11 +99,7 @@ function Form({ appId, onClose }: { appId: string; onClose: () => void }) {
           onChange={(id) => change({ modelId: id === OWN ? null : id })}
         />
       )}
-      {fault && (
-        <p role="alert" className="long text-fail">
-          {fault.message} Your text is kept.
-        </p>
-      )}
+      <FaultLine fault={fault} at={['/message', '/title']} />
       <div className="flex flex-wrap items-center justify-end gap-2">
         <span className="mr-auto text-12 text-ink-3">{keyLabel('mod+Enter')} starts it</span>
         <AsCode

@@ -36,7 +36,7 @@ export function AllowConsole({ appId, settings }: { appId: string; settings: Set
         body={body}
         ts={`await client.settings.update('${appId}', ${JSON.stringify(body)});`}
       />
-      <FaultLine fault={write.fault} isAtFields={false} />
+      <FaultLine fault={write.fault} />
     </div>
   );
 }

@@ -75,7 +75,7 @@ export function Identity({ app, mayChange }: { app: App; mayChange: boolean }) {
           <p className="label">Id</p>
           <Id value={app.id} />
         </div>
-        <FaultLine fault={write.fault} />
+        <FaultLine fault={write.fault} at={['/name', '/externalId']} />
         {isChanged && (
           <div className="flex items-center gap-2">
             <Button type="submit" kind="primary" isPending={write.isSending} offBecause={off}>

@@ -23,6 +23,19 @@ import { PullRequests } from './pull-requests.tsx';
 import { Sandbox } from './sandbox.tsx';
 
 const NOTHING: Partial<Draft> = {};
+/** What the parts of the form say at their fields. */
+const SHOWN = [
+  '/modelId',
+  '/spendLimitMicros',
+  '/budgetMicros',
+  '/idleTimeoutMinutes',
+  '/egress',
+  '/runtime',
+  '/approvals',
+  '/concurrency',
+  '/preview',
+  '/reviewLoop',
+];
 
 export function SettingsForm({
   appId,
@@ -152,7 +165,7 @@ function SaveBar({
   }, []);
   return (
     <div className="sticky bottom-0 z-10 flex flex-col gap-2 border-y border-strong bg-surface px-4 py-2">
-      <FaultLine fault={write.fault} />
+      <FaultLine fault={write.fault} at={SHOWN} />
       <div className="flex flex-wrap items-center gap-2">
         <span role="status" className="mr-auto">
           {plural(Object.keys(changes).length, 'setting')} changed

@@ -10,6 +10,7 @@ import { useOffReason, useWrite } from '../../api/write.ts';
 import { Plain } from '../../code/index.ts';
 import { AsCode } from '../../ui/as-code.tsx';
 import { Button } from '../../ui/button.tsx';
+import { FaultLine } from '../../ui/fault-line.tsx';
 import { Field } from '../../ui/fields.tsx';
 import { notify } from '../../ui/notices.tsx';
 import { Empty, Shown, Skeleton } from '../../ui/states.tsx';
@@ -130,15 +131,7 @@ function Changes({
           ))}
         </ul>
       )}
-      {write.fault && (
-        <p role="alert" className="long text-fail">
-          {write.fault.title}: {write.fault.message}
-          {write.fault.fields.map((field) => ` ${field.path}: ${field.message}`)}
-          {write.fault.requestId && (
-            <span className="font-mono text-12"> (request {write.fault.requestId})</span>
-          )}
-        </p>
-      )}
+      <FaultLine fault={write.fault} />
     </form>
   );
 }

@@ -7,13 +7,14 @@ import { Button } from '../../ui/button.tsx';
 import { notify } from '../../ui/notices.tsx';
 import { callOf, pathOf, useThread } from './context.ts';
 import { useEffect } from 'react';
+import { lineOf } from '../../api/faults.ts';
 import type { Fault } from '../../api/faults.ts';
 
 /** A refused click is answered where the eye is not: as a notice. */
 export function useFaultNotice(fault: Fault | null): void {
   useEffect(() => {
-    if (fault) notify(`${fault.title}. ${fault.message}`, 'fail');
-  }, [fault?.title, fault?.message, fault]);
+    if (fault) notify(lineOf(fault), 'fail');
+  }, [fault]);
 }
 
 export function StopButton() {

@@ -7,6 +7,7 @@ import { useOffReason } from '../../api/write.ts';
 import type { Write } from '../../api/write.ts';
 import { quoted } from '../../ui/as-code.tsx';
 import { Button } from '../../ui/button.tsx';
+import { FaultLine } from '../../ui/fault-line.tsx';
 import { Field } from '../../ui/fields.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
 import { useThread } from './context.ts';
@@ -104,11 +105,7 @@ function Form({
         }}
       >
         {children}
-        {update.fault && update.fault.fields.length === 0 && (
-          <p role="alert" className="text-fail">
-            {update.fault.title}. {update.fault.message}
-          </p>
-        )}
+        <FaultLine fault={update.fault} at={['/title', '/spendLimitMicros']} />
         <div className="flex items-center justify-end gap-2">
           <Sample body={body} cli={cli} />
           <Button onPress={onClose}>Cancel</Button>

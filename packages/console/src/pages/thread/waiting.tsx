@@ -6,6 +6,7 @@ import { useMay } from '../../api/session.ts';
 import { useOffReason, useWrite } from '../../api/write.ts';
 import { AsCode } from '../../ui/as-code.tsx';
 import { Button } from '../../ui/button.tsx';
+import { FaultLine } from '../../ui/fault-line.tsx';
 import { Checkbox } from '../../ui/fields.tsx';
 import { Status } from '../../ui/status.tsx';
 import { Time } from '../../ui/values.tsx';
@@ -68,11 +69,7 @@ export function Waiting({ approval }: { approval: Approval }) {
           cli={`headrace approve ${approval.id}`}
         />
       </div>
-      {answer.fault && (
-        <p role="alert" className="text-fail">
-          {answer.fault.title}. {answer.fault.message}
-        </p>
-      )}
+      <FaultLine fault={answer.fault} />
     </div>
   );
 }

@@ -9,6 +9,7 @@ import { useMay } from '../../../api/session.ts';
 import { useOffReason, useWrite } from '../../../api/write.ts';
 import { AsCode } from '../../../ui/as-code.tsx';
 import { Button } from '../../../ui/button.tsx';
+import { FaultLine } from '../../../ui/fault-line.tsx';
 import { useKeptName } from '../../../ui/kept.ts';
 import { keep, read } from '../../../ui/storage.ts';
 import { notify } from '../../../ui/notices.tsx';
@@ -66,11 +67,8 @@ export function FirstImport({ app }: { app: Pick<App, 'id' | 'name'> }) {
         <p className="text-15 font-bold">Import the first version</p>
         <p className="text-ink-2">Threads start from it, and applies move it on.</p>
       </div>
-      {initialize.fault && (
-        <p role="alert" className="long border-l-2 border-fail pl-3">
-          The files are stored, but they are not the head yet: {initialize.fault.message}
-        </p>
-      )}
+      {initialize.fault && <p>The files are stored, but they are not the head yet.</p>}
+      <FaultLine fault={initialize.fault} />
       {newest && <MakeHead app={app} source={newest} isSending={initialize.isSending} onPress={send} />}
       <ImportPanel appId={app.id} parentSourceId={null} onImported={onImported} />
     </div>

@@ -3,7 +3,7 @@ import { isCode } from '@headrace/client';
 import type { Source } from '@headrace/client';
 import { useEffect, useRef, useState } from 'react';
 import { uploadClient } from '../../../api/client.ts';
-import { faultOf } from '../../../api/faults.ts';
+import { writeFaultOf } from '../../../api/faults.ts';
 import type { Fault } from '../../../api/faults.ts';
 import { once } from '../../../api/write.ts';
 import { notify } from '../../../ui/notices.tsx';
@@ -160,7 +160,7 @@ function printOf(content: Content): unknown {
 }
 
 function refusalOf(error: unknown, content: Content | null): Refusal {
-  const fault = faultOf(error);
+  const fault = writeFaultOf(error);
   const paths = content?.kind === 'files' ? content.scan.files.map(({ path }) => path) : null;
   return { fault, paths: isCode(error, 'invalid_bundle') ? faultsByPath(fault.fields, paths) : [] };
 }

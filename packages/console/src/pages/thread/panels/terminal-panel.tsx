@@ -6,6 +6,7 @@ import { useOffReason, useWrite } from '../../../api/write.ts';
 import { Plain } from '../../../code/plain.tsx';
 import { AsCode, quoted } from '../../../ui/as-code.tsx';
 import { Button } from '../../../ui/button.tsx';
+import { FaultLine } from '../../../ui/fault-line.tsx';
 import { duration } from '../../../ui/values.tsx';
 import { callOf, pathOf, useThread } from '../context.ts';
 import { Output } from '../output.tsx';
@@ -70,11 +71,7 @@ export function TerminalPanel() {
           <Entry key={index} {...one} />
         ))}
         {exec.isSending && <p className="text-12 text-water">The command runs.</p>}
-        {exec.fault && (
-          <p role="alert" className="long text-fail">
-            {exec.fault.title}. {exec.fault.message}
-          </p>
-        )}
+        <FaultLine fault={exec.fault} />
       </div>
       <form
         aria-label="Run a command"
