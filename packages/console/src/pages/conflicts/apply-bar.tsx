@@ -57,7 +57,7 @@ export function ApplyBar({
   const isOneCall = all.every(({ choice }) => choice === 'head' || choice === 'draft');
   return (
     <div className="top-(--bar) z-10 bg-paper md:sticky">
-      <div className="flex min-h-12 flex-wrap items-center gap-2 border-t border-line px-4 py-2">
+      <div className="flex min-h-12 flex-wrap items-center gap-2 border-t border-line px-4 py-1.5">
         <p role="status" className="mr-auto">
           {open > 0 ? (
             <>
