@@ -1,10 +1,10 @@
 /** Tabs of a user with a real service: what they show is what the service has, whichever of them leads. */
 import type { HeadraceEvent } from '@headrace/client';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
-import { newIdentity, openTab } from '../../packages/console/src/live/tab.fixture.ts';
-import type { Tab } from '../../packages/console/src/live/tab.fixture.ts';
-import { startGround } from './ground.ts';
-import type { Ground } from './ground.ts';
+import { newIdentity, openTab } from '../../../packages/console/src/live/tab.fixture.ts';
+import type { Tab } from '../../../packages/console/src/live/tab.fixture.ts';
+import { startGround } from '../ground.ts';
+import type { Ground } from '../ground.ts';
 
 const CHANGES = 100;
 const QUIET_MS = 2_000;
