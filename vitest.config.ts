@@ -45,6 +45,8 @@ export default defineConfig({
           // Those in long/ only with `npm run test:console`.
           include: ['checks/console/*.test.ts'],
           globalSetup: ['checks/console/setup.ts'],
+          // As long as the browser's own waits.
+          expect: { poll: { timeout: 15_000 } },
         },
       },
       {

@@ -1,11 +1,10 @@
 /** An app from its creation to its end, and who signs in: the pages of apps, imports, settings and accounts. */
-import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
-import { execFileSync } from 'node:child_process';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
-import type { Page } from 'playwright-core';
+import { join } from 'node:path';
 import { afterAll, beforeAll, expect } from 'vitest';
 import { browserTest, useBrowser } from './rig.ts';
+import { choose, folderOf, press } from './folders.ts';
 import { startGround } from './ground.ts';
 import type { Ground } from './ground.ts';
 import { faultsOfLook, visitAt } from './page.ts';
@@ -25,18 +24,6 @@ afterAll(async () => {
 const at = (path: string, state: Ground['state'] = ground.state) =>
   visitAt(rig, path, { base: ground.base, state });
 
-function folderOf(name: string, files: Record<string, string>): string {
-  for (const [path, content] of Object.entries(files)) {
-    const full = join(scratch, name, path);
-    mkdirSync(dirname(full), { recursive: true });
-    writeFileSync(full, content);
-  }
-  return join(scratch, name);
-}
-
-const choose = (page: Page, folder: string) => page.locator('input[type=file]').first().setInputFiles(folder);
-const press = (page: Page, name: string) => page.getByRole('button', { name, exact: true }).click();
-
 browserTest('an app is created, and a folder becomes its head without what is ignored', async () => {
   const { page } = await at('/console/apps');
   await press(page, 'Create the first app');
@@ -45,7 +32,7 @@ browserTest('an app is created, and a folder becomes its head without what is ig
   await page.getByText('Drop a folder here').waitFor();
   await choose(
     page,
-    folderOf('shop', {
+    folderOf(join(scratch, 'shop'), {
       '.gitignore': '*.log\ndist\n',
       'a.log': '',
       'bin/run': '#!/bin/sh\n',
@@ -68,49 +55,6 @@ browserTest('an app is created, and a folder becomes its head without what is ig
     ['bin/run', true],
     ['dist/o.js', false],
   ]);
-});
-
-browserTest('a refused archive is explained by path, and its links can be left out', async () => {
-  const app = await ground.client.apps.create({ name: 'Archive' });
-  const visit = await at(`/console/apps/${app.id}`);
-  visit.allows(/\/sources.*: 400/);
-  const { page } = visit;
-  const folder = folderOf('archive', { ok: 'ok\n' });
-  symlinkSync('/etc/passwd', join(folder, 'link'));
-  const archive = join(scratch, 'links.tar.gz');
-  execFileSync('tar', ['-czf', archive, '-C', folder, '.']);
-  await page.locator('input[type=file]').nth(1).setInputFiles(archive);
-  await press(page, 'Import');
-  await page
-    .getByRole('list', { name: 'Faults by path' })
-    .getByText(/^link$/)
-    .waitFor();
-  await page.locator('label').filter({ hasText: 'Leave them out' }).click();
-  await press(page, 'Import');
-  await page.getByText('1 link left out.').waitFor();
-  await page.getByText('Imported. The app has its first head.').waitFor();
-});
-
-browserTest('a reload between the import and the head goes on with the head', async () => {
-  const { client } = ground;
-  const app = await client.apps.create({ name: 'Reloaded' });
-  const visit = await at(`/console/apps/${app.id}`);
-  visit.allows(/initialize/, /console: .*ERR_FAILED/);
-  const { page } = visit;
-  let isCut = true;
-  await page.route('**/source-head/initialize', (route) => (isCut ? route.abort() : route.continue()));
-  await choose(page, folderOf('reloaded', { a: 'a' }));
-  const asked = page.waitForRequest(/initialize/);
-  await press(page, 'Import');
-  await asked;
-  expect((await client.apps.get(app.id)).headSourceId).toBeNull();
-  // The client repeats the write by itself: only the next page gets through.
-  page.once('framenavigated', () => {
-    isCut = false;
-  });
-  await page.reload();
-  await page.getByText('Imported. The app has its first head.').waitFor();
-  expect((await client.sources.list(app.id)).items).toHaveLength(1);
 });
 
 browserTest(
@@ -143,19 +87,6 @@ browserTest(
     });
   },
 );
-
-browserTest('an app is deleted by who types its name', async () => {
-  const app = await ground.client.apps.create({ name: 'Ends' });
-  const visit = await at(`/console/apps/${app.id}/settings`);
-  const { page } = visit;
-  await press(page, 'Delete the app');
-  const verb = page.getByRole('dialog').getByRole('button', { name: 'Delete the app' });
-  expect(await verb.getAttribute('aria-disabled')).toBe('true');
-  await page.getByLabel('The app’s name').fill('Ends');
-  await verb.click();
-  await page.waitForURL(/\/console\/apps$/);
-  await expect(ground.client.apps.get(app.id)).rejects.toMatchObject({ status: 404 });
-});
 
 browserTest('an invited person joins once, and changes the password', async () => {
   const path = await invitationPath('new@example.test');

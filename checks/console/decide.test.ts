@@ -1,18 +1,17 @@
 /** Decisions on conflicts: nothing that is typed is lost, what is shown stays, and a phone has room for it. */
-import { afterAll, beforeAll, expect } from 'vitest';
-import { conflictedApply, startGround } from './ground.ts';
-import type { Ground } from './ground.ts';
+import { beforeAll, expect } from 'vitest';
+import { conflictedApply } from './ground.ts';
+import type { Site } from './ground.ts';
 import { open } from './page.ts';
 import { startProxy } from './proxy.ts';
-import { browserTest, useBrowser } from './rig.ts';
+import { browserTest, sharedSite, useBrowser } from './rig.ts';
 import { expectGoesOnSignedIn, isApply, threeConflicts } from './sends.ts';
 
 const rig = useBrowser();
-let ground: Ground;
+let ground: Site;
 beforeAll(async () => {
-  ground = await startGround();
+  ground = sharedSite();
 }, 60_000);
-afterAll(() => ground?.stop());
 
 browserTest(
   'a decision leaves its file shown; a text outlives an undo, and comes to other tabs',

@@ -14,14 +14,20 @@ import { BASE_FILES, DRAFT_CHANGES, HEAD_CHANGES } from './conflicts.ts';
 import { signedIn } from './page.ts';
 import type { State } from './page.ts';
 
-export interface Ground {
-  service: Service;
+export interface Site {
   client: Client;
   base: string;
   /** The owner's session. */
   state: State;
+}
+
+export interface Ground extends Site {
+  service: Service;
   stop(): Promise<void>;
 }
+
+/** Of a site, what another process needs. */
+export type Shared = Omit<Site, 'client'> & { key: string };
 
 export interface App {
   id: string;

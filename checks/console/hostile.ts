@@ -47,6 +47,8 @@ export interface Hostile {
   /** With a message of every payload, and tools whose output is one. */
   threadId: string;
   buildId: string;
+  /** What the thread's run has left. */
+  latestSourceId: string;
 }
 
 /** An app whose every text is hostile. */
@@ -75,14 +77,19 @@ export async function hostileApp(client: Client): Promise<Hostile> {
       ].join('\n\n'),
     },
   });
-  await untilThread(client, app, thread.id, (now) => now.latestRunId !== null && now.status === 'ready');
+  const { latestSourceId } = await untilThread(
+    client,
+    app,
+    thread.id,
+    (now) => now.latestRunId !== null && now.status === 'ready',
+  );
   const build = await client.builds
     .create(app.id, thread.id, {
       command: `mkdir dist && echo '${PAYLOADS[1]}' && printf '\\033]8;;javascript:xss()\\033\\\\link\\033]8;;\\033\\\\\\n' && cp notes.md 'dist/img src=x onerror=xss().md'`,
       outputDirectory: 'dist',
     })
     .done();
-  return { app, threadId: thread.id, buildId: build.id };
+  return { app, threadId: thread.id, buildId: build.id, latestSourceId: latestSourceId! };
 }
 
 /** Before any script of the page: what a payload that runs would leave behind. */

@@ -1,9 +1,9 @@
 /** A preview in a frame of the console: only where the app lets it, and never out of its frame. */
-import { afterAll, beforeAll, describe, expect } from 'vitest';
+import { beforeAll, describe, expect } from 'vitest';
 import type { Preview } from '@headrace/client';
-import { browserTest, useBrowser } from './rig.ts';
-import { makeApp, startGround, untilThread } from './ground.ts';
-import type { App, Ground } from './ground.ts';
+import { browserTest, useBrowser, sharedSite } from './rig.ts';
+import { makeApp, untilThread } from './ground.ts';
+import type { App, Site } from './ground.ts';
 import { visitAt } from './page.ts';
 
 const PAGE = `<!doctype html><title>Shop</title><h1>Shop</h1><a href=/out target=_top>Leave</a>
@@ -11,12 +11,12 @@ const PAGE = `<!doctype html><title>Shop</title><h1>Shop</h1><a href=/out target
 
 describe('a preview that would leave its frame', () => {
   const rig = useBrowser();
-  let ground: Ground;
+  let ground: Site;
   let app: App;
   let shown: Preview;
 
   beforeAll(async () => {
-    ground = await startGround();
+    ground = sharedSite();
     const { client } = ground;
     app = await makeApp(client);
     await client.settings.update(app.id, { preview: { frameAncestors: ['https://shop.example.test'] } });
@@ -27,7 +27,6 @@ describe('a preview that would leave its frame', () => {
       .create(app.id, thread.id, { command: `node -e "${server}"`, port: 3000 })
       .done();
   }, 120_000);
-  afterAll(() => ground?.stop());
 
   browserTest('is shown once this console is allowed, and stays in it', async () => {
     const visit = await visitAt(rig, `/console/apps/${app.id}/previews/${shown.id}`, ground);

@@ -1,25 +1,23 @@
 /** The race in a browser, on an app with threads of all kinds. */
-import { afterAll, beforeAll, describe, expect } from 'vitest';
-import { browserTest, useBrowser } from './rig.ts';
-import { conflictedApply, makeApp, moveHead, startGround, untilThread } from './ground.ts';
-import type { App, Conflict, Ground } from './ground.ts';
-import { axe, open, tooWide, visitAt } from './page.ts';
+import { beforeAll, describe, expect } from 'vitest';
+import { browserTest, useBrowser, sharedSite } from './rig.ts';
+import { conflictedApply, makeApp, moveHead, untilThread } from './ground.ts';
+import type { App, Conflict, Site } from './ground.ts';
+import { open, visitAt } from './page.ts';
 
-let ground: Ground;
+let ground: Site;
 let conflict: Conflict;
 let quiet: App;
 const rig = useBrowser();
 
 beforeAll(async () => {
-  ground = await startGround();
+  ground = sharedSite();
   conflict = await conflictedApply(ground.client);
   quiet = await makeApp(ground.client, 'Quiet');
 });
-afterAll(() => ground?.stop());
 
 const at = (app: App, search = '') => `/console/apps/${app.id}${search}`;
-const visit = (path: string, options: { width?: number; theme?: 'light' | 'dark'; isStill?: boolean } = {}) =>
-  visitAt(rig, path, { base: ground.base, state: ground.state, ...options });
+const visit = (path: string) => visitAt(rig, path, { base: ground.base, state: ground.state });
 
 describe('the race', () => {
   browserTest('shows revisions and threads in order, with the conflict before the head', async () => {
@@ -75,16 +73,5 @@ describe('the race', () => {
     expect(items.filter(({ title }) => title === 'Say hello.')).toHaveLength(1);
     const kept = await page.evaluate<string[]>('Object.keys(localStorage)');
     expect(kept.filter((name) => name.endsWith(`new-thread ${quiet.id}`))).toEqual([]);
-  });
-
-  browserTest.for([
-    ['', 'light', 1280],
-    ['', 'dark', 360],
-    ['?show=table', 'light', 360],
-    ['?show=table', 'dark', 1280],
-  ] as const)('“%s” in %s at %i px is accessible and not too wide', async ([search, theme, width]) => {
-    const { page } = await visit(at(conflict.app, search), { theme, width, isStill: true });
-    expect(await axe(page)).toEqual([]);
-    expect(await tooWide(page)).toEqual([]);
   });
 });

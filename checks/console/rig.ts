@@ -1,11 +1,19 @@
 /** The browser in tests: one per file, and each test ends with its visits closed and checked. */
+import { createClient } from '@headrace/client';
 import type { Browser } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, inject, test } from 'vitest';
 import { launchBrowser, openVisit } from './browser.ts';
 import type { Visit, VisitOptions } from './browser.ts';
+import type { Site } from './ground.ts';
 
 /** `test` where there is a Chromium; setup.ts says where it is skipped. */
 export const browserTest = test.skipIf(!inject('hasChromium'));
+
+/** The service that files share, to be called in a hook: each file makes apps of its own, and counts no others. */
+export function sharedSite(): Site {
+  const { base, key, state } = inject('shared')!;
+  return { base, state, client: createClient({ baseUrl: base, key }) };
+}
 
 export interface Rig {
   browser(): Browser;

@@ -13,8 +13,8 @@ import type { PageScene } from './scenes.ts';
 export interface Stage {
   rig: Rig;
   ground: WholeGround;
-  /** A service without apps. */
-  bare: Ground;
+  /** A service without apps, started when it is first asked for. */
+  bare(): Promise<Ground>;
   /** An app of the ground without any work. */
   newAppId: string;
   proxy: Proxy;
@@ -23,18 +23,19 @@ export interface Stage {
 }
 
 export async function setStage(rig: Rig): Promise<Stage> {
-  const [ground, bare] = await Promise.all([startWholeGround(), startGround()]);
+  const ground = await startWholeGround();
+  let bare: Promise<Ground> | undefined;
   const proxy = await startProxy(ground.base);
   return {
     rig,
     ground,
-    bare,
+    bare: () => (bare ??= startGround()),
     proxy,
     newAppId: (await makeApp(ground.client, 'New')).id,
     options: { base: proxy.base, state: ground.state },
     async close() {
       await proxy.close();
-      await Promise.all([ground.stop(), bare.stop()]);
+      await Promise.all([ground.stop(), bare?.then((started) => started.stop())]);
     },
   };
 }
@@ -101,7 +102,7 @@ export const unknown: Show = async ({ rig, ground, proxy, options }, page) => {
 /** It says what to do. */
 export const empty: Show = async ({ rig, ground, bare, newAppId }, page) => {
   const [{ base, state }, path] =
-    typeof page.empty === 'function' ? [ground, page.empty(newAppId)] : [bare, page.path(ground)];
+    typeof page.empty === 'function' ? [ground, page.empty(newAppId)] : [await bare(), page.path(ground)];
   const visit = await visitAt(rig, path, { base, state });
   expect((await textOf(visit.page, 'main')).split(/\s+/).length).toBeGreaterThan(6);
   expect(await axe(visit.page)).toEqual([]);

@@ -3,8 +3,12 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Page } from 'playwright-core';
 import { createRandom } from '../harness/random.ts';
 import type { Random } from '../harness/random.ts';
-import type { App, Ground } from './ground.ts';
+import type { Visit } from './browser.ts';
+import { makeApp, startGround } from './ground.ts';
+import type { App, Ground, Site } from './ground.ts';
+import { startProxy } from './proxy.ts';
 import type { Asked, Fault, Proxy } from './proxy.ts';
+import type { Rig } from './rig.ts';
 
 /** How soon a page is right again, once it is connected and nothing happens any more. */
 export const RIGHT_MS = 2_000;
@@ -23,11 +27,39 @@ export interface Row {
   status: string;
 }
 
-export interface Field {
+export interface Field extends Waters {
+  page: Page;
+}
+
+/** A quiet service behind a proxy, with some threads to show. */
+export interface Waters {
   ground: Ground;
   proxy: Proxy;
   app: App;
-  page: Page;
+  /** Whose connections break on purpose. */
+  visit(rig: Rig): Promise<Visit>;
+  close(): Promise<void>;
+}
+
+export async function makeWaters(): Promise<Waters> {
+  const ground = await startGround();
+  const proxy = await startProxy(ground.base);
+  const app = await makeApp(ground.client);
+  for (let i = 1; i <= 8; i++) await ground.client.threads.create(app.id, { title: `Thread ${i}` });
+  return {
+    ground,
+    proxy,
+    app,
+    async visit(rig) {
+      const visit = await rig.visit({ base: proxy.base, state: ground.state });
+      visit.allows(/net::ERR/, /: (410|429|503)$/);
+      return visit;
+    },
+    async close() {
+      await proxy.close();
+      await ground.stop();
+    },
+  };
 }
 
 /** The threads of the sidebar, from top to bottom. */
@@ -42,7 +74,7 @@ export function rowsOf(page: Page): Promise<Row[]> {
 }
 
 /** A fresh snapshot, as the sidebar has to show it. */
-export async function snapshot({ client }: Ground): Promise<Row[]> {
+export async function snapshot({ client }: Pick<Site, 'client'>): Promise<Row[]> {
   const { items } = await client.threads.listAll({ sort: 'activity' });
   return items
     .filter(({ archivedAt }) => archivedAt === null)
@@ -54,7 +86,13 @@ export async function snapshot({ client }: Ground): Promise<Row[]> {
  * Returns how many ms after the last change the page was right; throws with the difference if it took too long. Each
  * snapshot is fresh: runs go on meanwhile.
  */
-export async function untilRight({ ground, page }: Pick<Field, 'ground' | 'page'>): Promise<number> {
+export async function untilRight({
+  ground,
+  page,
+}: {
+  ground: Pick<Site, 'client'>;
+  page: Page;
+}): Promise<number> {
   let from = performance.now();
   let wanted = '';
   for (;;) {
@@ -74,7 +112,7 @@ export async function untilLive(page: Page): Promise<void> {
 }
 
 type Kind = Fault['kind'] | 'expired' | 'scope' | 'limited' | 'away' | 'cut all';
-const KINDS: Kind[] = [
+export const KINDS: Kind[] = [
   'cut',
   'cut all',
   'stall',

@@ -10,5 +10,7 @@ export default defineConfig({
     maxWorkers: 1,
     testTimeout: 180_000,
     hookTimeout: 120_000,
+    // As long as the browser's own waits.
+    expect: { poll: { timeout: 15_000 } },
   },
 });

@@ -1,29 +1,26 @@
 /** What a person has typed stays when a write is refused or fails, and the page says why. */
 import { afterAll, beforeAll, describe, expect } from 'vitest';
-import { makeApp, startGround, untilThread } from './ground.ts';
-import type { App, Ground } from './ground.ts';
+import { makeApp, untilThread } from './ground.ts';
+import type { App, Site } from './ground.ts';
 import { open, visitAt } from './page.ts';
 import { startProxy } from './proxy.ts';
 import type { Fault, Proxy } from './proxy.ts';
-import { browserTest, useBrowser } from './rig.ts';
+import { browserTest, useBrowser, sharedSite } from './rig.ts';
 
 const rig = useBrowser();
-let ground: Ground;
+let ground: Site;
 let app: App;
 let threadId: string;
 let proxy: Proxy;
 
 beforeAll(async () => {
-  ground = await startGround();
+  ground = sharedSite();
   proxy = await startProxy(ground.base);
   app = await makeApp(ground.client);
   threadId = (await ground.client.threads.create(app.id, { title: 'Talk' })).thread.id;
   await untilThread(ground.client, app, threadId, ({ status }) => status === 'ready');
 }, 60_000);
-afterAll(async () => {
-  await proxy?.close();
-  await ground?.stop();
-});
+afterAll(() => proxy?.close());
 
 /** The client repeats the last two until it would take too long: so these ask for a long wait. */
 const REFUSALS: [number, string, number?][] = [

@@ -8,12 +8,12 @@ import type { TestSpecification } from 'vitest/node';
 
 /** Files that take more than ten seconds in a full run, longest first. */
 const LONG = [
-  'checks/console/thread.test.ts',
   'checks/console/pages.test.ts',
   'checks/console/streams.test.ts',
-  'checks/console/hostile.test.ts',
-  'checks/console/race.test.ts',
-  'checks/console/keyboard.test.ts',
+  'checks/console/whole.test.ts',
+  'checks/console/apps.test.ts',
+  'checks/console/thread.test.ts',
+  'checks/console/code.test.ts',
   'packages/server/src/runs/restart.test.ts',
   'packages/server/src/applies/repair/repairs.test.ts',
   'packages/server/src/review-loop/both-providers.test.ts',

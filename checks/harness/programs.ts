@@ -4,6 +4,7 @@ import { delimiter, join } from 'node:path';
 import { aptInstall, mayInstall } from '../../scripts/apt.mjs';
 
 export const CHROMIUM_NAMES = ['chromium', 'chromium-browser', 'google-chrome'];
+export const FIREFOX_NAMES = ['firefox-esr', 'firefox'];
 /** About 100 MB of packages. */
 const INSTALL_MS = 10 * 60_000;
 
@@ -24,10 +25,17 @@ export function findProgram(names: readonly string[]): string | null {
 }
 
 /** Chromium's path. Root installs it from Debian if it is missing; null if there still is none. */
-export function getChromium(say: (line: string) => void): string | null {
-  const found = findProgram(CHROMIUM_NAMES);
+export const getChromium = (say: (line: string) => void): string | null =>
+  getBrowser('chromium', CHROMIUM_NAMES, say);
+
+/** The same for Firefox. */
+export const getFirefox = (say: (line: string) => void): string | null =>
+  getBrowser('firefox-esr', FIREFOX_NAMES, say);
+
+function getBrowser(debian: string, names: readonly string[], say: (line: string) => void): string | null {
+  const found = findProgram(names);
   if (found !== null || !mayInstall()) return found;
-  say('Installing chromium with apt-get; this takes a minute.');
-  aptInstall('chromium', INSTALL_MS);
-  return findProgram(CHROMIUM_NAMES);
+  say(`Installing ${debian} with apt-get; this takes a minute.`);
+  aptInstall(debian, INSTALL_MS);
+  return findProgram(names);
 }

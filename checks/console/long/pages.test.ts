@@ -1,7 +1,8 @@
-/** Every page in each of its states. */
-import { afterAll, beforeAll, describe } from 'vitest';
+/** Every page in each of its states, and how its other scenes look. */
+import { afterAll, beforeAll, describe, expect } from 'vitest';
+import { faultsOfLook, visitAt } from '../page.ts';
 import { browserTest, useBrowser } from '../rig.ts';
-import { PAGES } from '../scenes.ts';
+import { PAGES, SCENES } from '../scenes.ts';
 import { empty, expired, failed, loading, offline, setStage, unknown } from '../states.ts';
 import type { Stage } from '../states.ts';
 
@@ -19,4 +20,13 @@ describe.each(PAGES)('$name', (page) => {
   if (page.empty) browserTest('empty', () => empty(stage, page));
   browserTest('offline', () => offline(stage, page));
   browserTest('expired', () => expired(stage, page));
+});
+
+describe('clean to axe in both themes, fits a phone', () => {
+  browserTest.each(SCENES.slice(PAGES.length))('$name', async ({ path, prepare }) => {
+    const visit = await visitAt(rig, path(stage.ground), stage.options);
+    visit.allows(/: 404$/, /^console: .*“status” is unknown/);
+    await prepare?.(visit);
+    expect(await faultsOfLook(visit)).toEqual([]);
+  });
 });

@@ -1,37 +1,24 @@
 /** More faults than `npm test` has time for, and those that take long. */
 import { afterAll, beforeAll, expect } from 'vitest';
 import { summarize } from '../../harness/statistics.ts';
-import { makeApp, startGround } from '../ground.ts';
-import type { App, Ground } from '../ground.ts';
 import { open } from '../page.ts';
-import { startProxy } from '../proxy.ts';
-import type { Proxy } from '../proxy.ts';
 import { browserTest, useBrowser } from '../rig.ts';
-import { meet, QUIET_PAGE, RIGHT_MS, untilLive, untilRight } from '../stream-faults.ts';
+import { makeWaters, meet, QUIET_PAGE, RIGHT_MS, untilLive, untilRight } from '../stream-faults.ts';
+import type { Waters } from '../stream-faults.ts';
 
 const SEED = Number(process.env['HEADRACE_SEED'] ?? 1);
 const FAULTS = 200;
 const MINUTE_MS = 60_000;
 
 const rig = useBrowser();
-let ground: Ground;
-let app: App;
-let proxy: Proxy;
-
+let waters: Waters;
 beforeAll(async () => {
-  ground = await startGround();
-  proxy = await startProxy(ground.base);
-  app = await makeApp(ground.client);
-  for (let i = 1; i <= 8; i++) await ground.client.threads.create(app.id, { title: `Thread ${i}` });
+  waters = await makeWaters();
 });
-afterAll(async () => {
-  await proxy?.close();
-  await ground?.stop();
-});
+afterAll(() => waters?.close());
 
 async function livePage() {
-  const visit = await rig.visit({ base: proxy.base, state: ground.state });
-  visit.allows(/net::ERR/, /: (410|429|503)$/);
+  const visit = await waters.visit(rig);
   await open(visit, QUIET_PAGE);
   await untilLive(visit.page);
   return visit.page;
@@ -43,7 +30,7 @@ browserTest(
   async () => {
     const page = await livePage();
     const times: number[] = [];
-    for (let i = 0; i < FAULTS; i++) times.push(await meet({ ground, proxy, app, page }, i, SEED));
+    for (let i = 0; i < FAULTS; i++) times.push(await meet({ ...waters, page }, i, SEED));
     const { median, p95, max } = summarize(times);
     console.log(
       `${FAULTS} faults, seed ${SEED}: right after ${median.toFixed(0)} ms (p95 ${p95.toFixed(0)}, most ${max.toFixed(0)})`,
@@ -56,6 +43,7 @@ browserTest(
   'a stream that says nothing any more is left within a minute',
   { timeout: 3 * MINUTE_MS },
   async () => {
+    const { ground, proxy, app } = waters;
     const page = await livePage();
     let left = 1;
     proxy.plan(({ isStream }) => (isStream && left-- > 0 ? { kind: 'stall', after: 0 } : null));
@@ -67,3 +55,21 @@ browserTest(
       .toBeTypeOf('number');
   },
 );
+
+browserTest.each(['crash', 'freeze'] as const)('tabs go on after a %s of the first one', async (how) => {
+  const { ground, app } = waters;
+  const seen = await waters.visit(rig);
+  const second = await seen.newTab();
+  await open(seen, '/console/');
+  await untilLive(seen.page);
+  await open(seen, '/console/apps', second);
+  await untilLive(second);
+  const session = await seen.context.newCDPSession(seen.page);
+  if (how === 'crash') void session.send('Page.crash').catch(() => {});
+  else await session.send('Page.setWebLifecycleState', { state: 'frozen' });
+  await ground.client.threads.create(app.id, { title: `After a ${how}` });
+  // A frozen tab is missed after ten seconds of silence.
+  await expect
+    .poll(() => untilRight({ ground, page: second }).catch(String), { timeout: 30_000 })
+    .toBeTypeOf('number');
+});

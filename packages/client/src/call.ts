@@ -104,20 +104,20 @@ export class WorkCall<T, D> extends Call<T> {
    * Throws WaitTimeoutError; the work itself continues.
    */
   async done({ signal, timeoutMs = this.#work.timeoutMs }: DoneOptions = {}): Promise<D> {
-    const deadline = Date.now() + timeoutMs;
+    const deadline = performance.now() + timeoutMs;
     let work = this.#work.of(await this.#within(timeoutMs, signal));
     if (work === null)
       throw new HeadraceError(0, 'invalid_request', `The call started no ${this.#work.what} to wait for.`);
     while (!this.#work.isEnded(work)) {
       signal?.throwIfAborted();
-      const leftMs = deadline - Date.now();
+      const leftMs = deadline - performance.now();
       if (leftMs <= 0) throw new WaitTimeoutError(this.#work.what, timeoutMs);
-      const since = Date.now();
+      const since = performance.now();
       work = await this.#work.read(work, Math.min(WAIT_SECONDS, Math.ceil(leftMs / 1000)), {
         signal,
         timeoutMs: leftMs + GRACE_MS,
       });
-      if (!this.#work.isEnded(work) && Date.now() - since < PAUSE_MS)
+      if (!this.#work.isEnded(work) && performance.now() - since < PAUSE_MS)
         await sleep(Math.min(PAUSE_MS, leftMs), signal);
     }
     return work;

@@ -134,7 +134,7 @@ const isLoopback = (host: string) => /^(localhost|.*\.localhost|127(\.\d+){3}|\[
 async function attempts<T>(service: Service, request: Request, read: Read<T>): Promise<T>;
 async function attempts(service: Service, request: Request, read: null): Promise<Response>;
 async function attempts<T>(service: Service, request: Request, read: Read<T> | null): Promise<T | Response> {
-  const deadline = Date.now() + (request.timeoutMs ?? TIMEOUT_MS);
+  const deadline = performance.now() + (request.timeoutMs ?? TIMEOUT_MS);
   const init = initOf(service, request);
   let isUncertain = false;
   for (let failures = 1; ; failures++) {
@@ -144,7 +144,7 @@ async function attempts<T>(service: Service, request: Request, read: Read<T> | n
       if (!(error instanceof HeadraceError)) throw error;
       isUncertain ||= request.key !== undefined && mayHaveHappened(error);
       const delayMs = delayBefore(request, error, failures);
-      if (delayMs === null || Date.now() + delayMs > deadline)
+      if (delayMs === null || performance.now() + delayMs > deadline)
         throw isUncertain && (error.retryable || error.code === 'invalid_response')
           ? uncertain(service, request, error)
           : error;
@@ -194,7 +194,7 @@ async function attempt<T>(
   const { signal, attemptTimeoutMs = ATTEMPT_TIMEOUT_MS } = request;
   signal?.throwIfAborted();
   const body = bodyOf(request);
-  const leftMs = Math.max(1, Math.min(attemptTimeoutMs, deadline - Date.now()));
+  const leftMs = Math.max(1, Math.min(attemptTimeoutMs, deadline - performance.now()));
   const limit = limitOf(leftMs, signal);
   // Reads after the attempt also end with the caller's signal.
   const both = signal && !read ? AbortSignal.any([signal, limit.signal]) : limit.signal;

@@ -64,7 +64,7 @@ export async function* positionedEvents(
   for (let resets = 0; ;) {
     let connection: Connection | null = null;
     let failure: unknown = new Error('the service has ended it');
-    const openedAt = Date.now();
+    const openedAt = performance.now();
     patience.enter({ state: 'connecting' });
     try {
       const request = { path: `${pathOf(feed)}/stream`, query: filtersOf(feed), silenceMs, signal };
@@ -85,7 +85,7 @@ export async function* positionedEvents(
     } finally {
       connection?.close();
     }
-    if (Date.now() - openedAt > LASTING_MS) patience.succeed();
+    if (performance.now() - openedAt > LASTING_MS) patience.succeed();
     const code = resetCode(failure);
     if (code === null || resets++) await patience.wait(code === null ? failure : passing(failure));
     if (code !== null) yield* place.reset(code, await head());

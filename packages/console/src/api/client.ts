@@ -1,6 +1,7 @@
 /** The client of this page: the signed-in user's session on the page's own origin. */
 import { createClient } from '@headrace/client';
 import type { Client } from '@headrace/client';
+import { noticeDate } from './clock.ts';
 import { earlyFetch } from './early.ts';
 import { uploadFetch } from './upload.ts';
 import { addressIn, becomeOld, noticeVersion } from './version.ts';
@@ -43,7 +44,9 @@ const SIGN_IN = '/api/auth/sign-in/email';
 const watched =
   (send: typeof fetch): typeof fetch =>
   async (input, init) => {
+    const beganAt = performance.now();
     const response = await send(input, init);
+    noticeDate(response.headers.get('date'), beganAt);
     noticeVersion(response.headers.get('x-headrace-version'));
     const { pathname } = new URL(input instanceof Request ? input.url : input, location.href);
     if (response.status === 401 && !pathname.startsWith(SIGN_IN)) for (const watcher of watchers) watcher();

@@ -3,6 +3,7 @@
  * content has the same key, so it is not done twice.
  */
 
+import { serviceNow } from './clock.ts';
 import { sha256 } from './sha256.ts';
 
 const PREFIX = 'headrace:write:';
@@ -21,10 +22,10 @@ export const newKey = (): string => `console-${hex(crypto.getRandomValues(new Ui
 export async function keyOf(intent: string): Promise<string> {
   const name = PREFIX + (await digest(intent));
   const kept = read(name);
-  if (kept && Date.now() - kept.at < LIFE_MS) return kept.key;
+  if (kept && serviceNow() - kept.at < LIFE_MS) return kept.key;
   const key = newKey();
   try {
-    sessionStorage.setItem(name, JSON.stringify({ key, at: Date.now() } satisfies Pending));
+    sessionStorage.setItem(name, JSON.stringify({ key, at: serviceNow() } satisfies Pending));
   } catch {
     // Without storage, a reload amid a write may repeat it. The write itself is worth more.
   }
@@ -37,7 +38,7 @@ export async function extend(intent: string): Promise<void> {
   const kept = read(name);
   if (!kept) return;
   try {
-    sessionStorage.setItem(name, JSON.stringify({ key: kept.key, at: Date.now() } satisfies Pending));
+    sessionStorage.setItem(name, JSON.stringify({ key: kept.key, at: serviceNow() } satisfies Pending));
   } catch {
     // As above.
   }

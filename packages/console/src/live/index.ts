@@ -1,5 +1,5 @@
 /** The live store: keeps cached queries as the service has them, by its feed of events. */
-import { browser } from './environment.ts';
+import { browser } from './browser.ts';
 import { Session } from './session.ts';
 import type { Live, LiveOptions } from './session.ts';
 

@@ -3,7 +3,7 @@
  * steals the lock.
  */
 export async function withLock(
-  locks: LockManager,
+  locks: Navigator['locks'],
   { name, steal, signal }: { name: string; steal: boolean; signal: AbortSignal },
   work: (signal: AbortSignal) => Promise<void>,
 ): Promise<'done' | 'stolen'> {

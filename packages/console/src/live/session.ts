@@ -8,6 +8,7 @@
  */
 import type { Client, Draft, HeadraceEvent } from '@headrace/client';
 import type { QueryClient } from '@tanstack/react-query';
+import { serviceNow } from '../api/clock.ts';
 import { Budget } from './budget.ts';
 import { DraftReader, Drafts } from './drafts.ts';
 import type { Environment } from './environment.ts';
@@ -412,8 +413,8 @@ export class Session implements Live {
     return isPaused ? 'The service asks to wait: there were too many requests.' : null;
   }
 
-  /** By the machine's clock, for people. */
+  /** By the service's clock, for people. */
   #dateOf(at: number | null): number | null {
-    return at === null ? null : Math.round(Date.now() - (performance.now() - at));
+    return at === null ? null : Math.round(serviceNow() - (performance.now() - at));
   }
 }

@@ -1,7 +1,6 @@
 /** Tabs of a browser, in this process: each has its own cache, and shares locks and channels with the others. */
 import type { Client, HeadraceEvent } from '@headrace/client';
 import { QueryClient, QueryObserver } from '@tanstack/react-query';
-import { browser } from './environment.ts';
 import type { Environment } from './environment.ts';
 import type { Follows } from './follows.ts';
 import { Session } from './session.ts';
@@ -21,6 +20,7 @@ export interface Tab extends Disposable {
   show(key: string, read: () => Promise<unknown>, follows?: Follows): () => void;
 }
 
+const FRAME_MS = 16;
 let count = 0;
 /** Locks and channels are of the whole process, as they are of a whole browser. */
 export const newIdentity = () => ({ userId: `usr_${process.pid}_${++count}`, organizationId: 'org_1' });
@@ -40,8 +40,7 @@ export function openTab({ client, identity, hasLocks = true, ...options }: TabOp
   const gate = { isFrozen: false, isDeaf: false, held: [] as (() => void)[] };
   const pass = (run: () => void) => (gate.isFrozen ? void gate.held.push(run) : run());
   const environment: Environment = {
-    ...browser,
-    locks: hasLocks ? browser.locks : null,
+    locks: hasLocks ? navigator.locks : null,
     openChannel: (name) => gated(new BroadcastChannel(name), pass, () => gate.isDeaf),
     // A frozen leader is replaced after ten.
     tickMs: 50,
@@ -51,6 +50,10 @@ export function openTab({ client, identity, hasLocks = true, ...options }: TabOp
     listen(onChange) {
       ears.add(onChange);
       return () => ears.delete(onChange);
+    },
+    atFrame(run) {
+      const timer = setTimeout(run, FRAME_MS);
+      return () => clearTimeout(timer);
     },
   };
   const queries = options.queries ?? new QueryClient({ defaultOptions: { queries: { retry: false } } });

@@ -67,14 +67,14 @@ export function listenToKeys(): () => void {
     const name = nameOf(event);
     const isLetter = !name.startsWith('mod+') && name !== 'Escape';
     if (isLetter && (isTyping(event.target) || !areLettersOn() || event.altKey)) return;
-    const pair = started && Date.now() - started.at < PAIR_MS ? `${started.key} ${name}` : null;
+    const pair = started && event.timeStamp - started.at < PAIR_MS ? `${started.key} ${name}` : null;
     started = null;
     const found = (pair !== null && find(pair)) || find(name);
     if (found) {
       event.preventDefault();
       found.run?.();
     } else if (bindings.some(({ keys }) => keys.startsWith(`${name} `)))
-      started = { key: name, at: Date.now() };
+      started = { key: name, at: event.timeStamp };
   };
   window.addEventListener('keydown', onKey);
   return () => window.removeEventListener('keydown', onKey);

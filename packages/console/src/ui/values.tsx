@@ -2,6 +2,7 @@
 import { Check, Copy } from 'lucide-react';
 import { useEffect, useState, useSyncExternalStore } from 'react';
 import type { ReactNode } from 'react';
+import { serviceNow } from '../api/clock.ts';
 import { IconButton } from './button.tsx';
 import { notify } from './notices.tsx';
 
@@ -62,14 +63,14 @@ export const plural = (value: number, one: string, many = `${one}s`): string =>
 /** One timer for everything on the page that shows the time at this pace. */
 function ticker(ms: number): () => number {
   const listeners = new Set<() => void>();
-  let now = Date.now();
+  let now = serviceNow();
   let timer: ReturnType<typeof setInterval> | undefined;
   const subscribe = (listener: () => void) => {
     listeners.add(listener);
     if (timer === undefined) {
-      now = Date.now();
+      now = serviceNow();
       timer = setInterval(() => {
-        now = Date.now();
+        now = serviceNow();
         for (const each of listeners) each();
       }, ms);
     }
@@ -83,7 +84,7 @@ function ticker(ms: number): () => number {
   return () => useSyncExternalStore(subscribe, () => now);
 }
 
-/** The time in milliseconds, exact to ten seconds. */
+/** The service's time in milliseconds, exact to ten seconds. */
 export const useNow = ticker(TICK_MS);
 /** The same, exact to a second. */
 const useSeconds = ticker(1_000);
@@ -114,7 +115,7 @@ export function Took({ from, to }: { from: string | null; to: string | null }) {
   );
 }
 
-/** The service's clock may be ahead. */
+/** It may have begun within the second that the service's time is exact to. */
 const Running = ({ from }: { from: string }) => duration(Math.max(0, useSeconds() - Date.parse(from)));
 
 const COPIED_MS = 1500;

@@ -2,6 +2,7 @@
  * Decisions and texts that are not applied yet, in the browser: they outlive a reload, an expired session and a head
  * that moves. Where the browser keeps nothing, they live as long as the page.
  */
+import { serviceNow } from '../../api/clock.ts';
 import type { Choice, Entries, Entry, Own } from './decisions.ts';
 
 const DATABASE = 'headrace-conflicts';
@@ -55,7 +56,8 @@ export async function writeKept(name: string, entries: Entries): Promise<boolean
   const said = [...entries.values()].filter(({ choice, own, isMoved }) => choice || own || isMoved);
   try {
     if (said.length === 0) await run('readwrite', (store) => store.delete(name));
-    else await run('readwrite', (store) => store.put({ at: Date.now(), entries: said } satisfies Kept, name));
+    else
+      await run('readwrite', (store) => store.put({ at: serviceNow(), entries: said } satisfies Kept, name));
     // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a BroadcastChannel has none
     toOtherTabs().postMessage(name);
     return true;
@@ -78,7 +80,7 @@ export function onWritten(name: string, then: () => void): () => void {
 /** What another version of this page has written there counts for nothing. */
 export function entriesIn(kept: unknown): Entry[] {
   if (!isRecord(kept) || typeof kept['at'] !== 'number' || !Array.isArray(kept['entries'])) return [];
-  return Date.now() - kept['at'] > LIFE_MS ? [] : kept['entries'].filter(isEntry);
+  return serviceNow() - kept['at'] > LIFE_MS ? [] : kept['entries'].filter(isEntry);
 }
 
 const isRecord = (value: unknown): value is Record<string, unknown> =>

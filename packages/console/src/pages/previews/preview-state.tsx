@@ -2,6 +2,7 @@
 import type { Preview } from '@headrace/client';
 import { useState } from 'react';
 import type { ReactNode } from 'react';
+import { serviceNow } from '../../api/clock.ts';
 import { Plain, plainOutput } from '../../code/index.ts';
 import { Empty } from '../../ui/states.tsx';
 import { Took } from '../../ui/values.tsx';
@@ -50,7 +51,7 @@ export function PreviewState({
 
 function Starting({ port, createdAt }: Pick<Preview, 'port' | 'createdAt'>) {
   // The bar goes on by itself from here.
-  const [passed] = useState(() => Math.max(0, Date.now() - new Date(createdAt).getTime()));
+  const [passed] = useState(() => Math.max(0, serviceNow() - new Date(createdAt).getTime()));
   return (
     <Empty title="The preview is starting">
       <div role="status" className="flex w-full max-w-80 flex-col gap-2">

@@ -1,27 +1,23 @@
 /** Tabs of a user with a real service: what they show is what the service has, whichever of them leads. */
-import { createClient } from '@headrace/client';
-import type { Client, HeadraceEvent } from '@headrace/client';
+import type { HeadraceEvent } from '@headrace/client';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
-import { startTestServer } from '../../../server/src/service.fixture.ts';
-import type { TestServer } from '../../../server/src/service.fixture.ts';
-import { newIdentity, openTab } from './tab.fixture.ts';
-import type { Tab } from './tab.fixture.ts';
+import { newIdentity, openTab } from '../../../packages/console/src/live/tab.fixture.ts';
+import type { Tab } from '../../../packages/console/src/live/tab.fixture.ts';
+import { startGround } from '../ground.ts';
+import type { Ground } from '../ground.ts';
 
 const CHANGES = 100;
 const QUIET_MS = 2_000;
 
-let server: TestServer;
-let client: Client;
-
+let ground: Ground;
 beforeAll(async () => {
-  server = await startTestServer({ HEADRACE_ROLES: 'api' });
-  client = createClient({ baseUrl: server.base, key: server.key });
+  ground = await startGround();
 });
-afterAll(() => server.close());
-
-const readApps = async () => (await client.apps.list({ limit: 200 })).items;
+afterAll(() => ground?.stop());
 
 test('three tabs show what the service has, apply each event once and in order, and lose none when leaders change', async () => {
+  const { client } = ground;
+  const readApps = async () => (await client.apps.list({ limit: 200 })).items;
   const identity = newIdentity();
   const open = () => {
     const tab = openTab({ client, identity });
