@@ -18,7 +18,7 @@ const CATEGORIES = ['devtools.timeline', 'disabled-by-default-devtools.timeline'
 export async function workOfFrames(
   browser: Browser,
   page: Page,
-  act: () => Promise<void>,
+  act: () => Promise<unknown>,
 ): Promise<number[]> {
   await browser.startTracing(page, { categories: CATEGORIES });
   await act();

@@ -1,6 +1,7 @@
 /** Differences: of many files, and of many lines. */
 import { summarize } from '../../../harness/statistics.ts';
 import { framesOfScroll, heapOf, longestTask, untilSo, untilUsable } from '../../lib/page-probe.ts';
+import { workOfFrames } from '../../lib/trace.ts';
 import { bytesAt, contextOf, most, row } from './field.ts';
 import type { Field, Part } from './field.ts';
 
@@ -31,15 +32,17 @@ export async function difference(field: Field): Promise<Part> {
   );
   await untilUsable(page);
   const session = await context.newCDPSession(page);
-  const scroll = await framesOfScroll(page, setup.quick ? 20 : 100);
+  const wheels = setup.quick ? 60 : 100;
+  const scroll = await framesOfScroll(page, wheels);
   const task = await longestTask(page);
+  const work = await workOfFrames(field.browser, page, () => framesOfScroll(page, wheels));
   const nodes = await page.evaluate<number>('document.querySelectorAll("*").length');
   const heap = await heapOf(session);
   await context.close();
   const plain = await contextOf(field, field.blank);
   const blank = await plain.newPage();
   await blank.goto('/');
-  const blankScroll = await framesOfScroll(blank, setup.quick ? 20 : 100);
+  const blankScroll = await framesOfScroll(blank, wheels);
   await plain.close();
   const name = `difference of ${count.toLocaleString('en')} files`;
   const p95 = summarize(scroll).p95 / summarize(blankScroll).p95;
@@ -51,6 +54,7 @@ export async function difference(field: Field): Promise<Part> {
       row(`${name}: heap`, [heap], 'KiB'),
       row(`${name}: a frame of scrolling`, scroll),
       row('a blank page: a frame of scrolling', blankScroll),
+      row(`${name}: work of a frame of scrolling`, work),
     ],
     aims: [
       most(`${name}: list`, shown - bytes, [300, 'ms']),
