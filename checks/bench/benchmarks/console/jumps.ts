@@ -42,12 +42,14 @@ const WATCH = `(() => {
   });
 })()`;
 
-/** One turn of the wheel; resolves when the rows are at rest. */
+/** Ends a turn of the wheel when the rows are where it asked for, at the end of what is there, or at rest for long. */
 const TURN = `(async () => {
   const state = window.__scroll;
-  while (state.quiet < 3) await new Promise(requestAnimationFrame);
+  const feed = document.querySelector('[role=feed]');
+  const isThere = () => Math.abs(state.asked - state.moved) <= 2 || feed.scrollTop < 1;
+  while (state.quiet < (isThere() ? 3 : 60)) await new Promise(requestAnimationFrame);
   const short = state.asked - state.moved;
-  const isAtTop = document.querySelector('[role=feed]').scrollTop < 1;
+  const isAtTop = feed.scrollTop < 1;
   state.jumps.push(isAtTop ? Math.max(0, -short) : Math.abs(short));
   [state.asked, state.moved, state.quiet] = [${WHEEL}, 0, 0];
   return state.isFirst;
