@@ -2,7 +2,7 @@
 import type { Page } from 'playwright-core';
 
 const WHEEL = 600;
-const LIMIT_MS = 240_000;
+const LIMIT_MS = 400_000;
 
 /**
  * After each frame is painted: where the rows are that were on the screen in the last one. The wheel moves them down, in
