@@ -21,6 +21,7 @@ import { clientEventsBenchmark } from './benchmarks/client-events.ts';
 import { clientBenchmark } from './benchmarks/client.ts';
 import { commitsBenchmark } from './benchmarks/commits.ts';
 import { consoleBenchmark } from './benchmarks/console.ts';
+import { consoleLargeBenchmark } from './benchmarks/console-large.ts';
 import { eventLagBenchmark } from './benchmarks/event-lag.ts';
 import { eventLoopBenchmark } from './benchmarks/event-loop.ts';
 import { gatewayBenchmark } from './benchmarks/gateway.ts';
@@ -89,6 +90,7 @@ const BENCHMARKS: Benchmark[] = [
   clientBenchmark,
   cliBenchmark,
   consoleBenchmark,
+  consoleLargeBenchmark,
 ];
 const RUN_LIMIT_MS = 25 * 60_000;
 

@@ -28,7 +28,8 @@ export interface Row {
     | 'KiB'
     | 'kB'
     | 'objects'
-    | 'reads';
+    | 'reads'
+    | 'px';
   figures: Summary;
 }
 
@@ -38,7 +39,7 @@ export interface Aim {
   bound: 'most' | 'least';
   limit: number;
   value: number;
-  unit: 'ms' | '×' | '%' | 'KiB' | 'kB' | 'objects';
+  unit: 'ms' | '×' | '%' | 'KiB' | 'kB' | 'objects' | 'px';
 }
 
 export interface Outcome {

@@ -17,6 +17,8 @@ export const PROBE = `(() => {
   }), true);
 })()`;
 
+const LIMIT_MS = 60_000;
+
 /** Nothing loads, and the page has its heading. */
 const IS_USABLE = `(() => {
   const heading = document.querySelector('main h1');
@@ -26,14 +28,18 @@ const IS_USABLE = `(() => {
 /** Milliseconds from the start of the navigation until the page can be used. */
 export const untilUsable = (page: Page): Promise<number> => untilSo(page, IS_USABLE);
 
-/** The expression's value in the first frame in which it is not false. By the debugger: the page's policy forbids eval. */
+/**
+ * The expression's value in the first frame in which it is not false. By the debugger: the page's policy forbids eval.
+ * It fails after a minute.
+ */
 export const untilSo = (page: Page, expression: string): Promise<number> =>
   page.evaluate<number>(`(async () => {
-    for (;;) {
+    for (const end = performance.now() + ${LIMIT_MS}; performance.now() < end;) {
       const value = ${expression};
       if (value !== false) return value;
       await new Promise(requestAnimationFrame);
     }
+    throw new Error(${JSON.stringify(`never: ${expression}`)});
   })()`);
 
 /** The longest task since the last call; 0 if none took 50 ms. */

@@ -62,8 +62,8 @@ export interface FileProps {
   top: number;
   bottom: number;
   screen: Screen;
-  onFold: (index: number, folded: boolean) => void;
-  onViewed: ((file: DiffFile, viewed: boolean) => void) | undefined;
+  onFold: (file: DiffFile, index: number, folded: boolean) => void;
+  onViewed: ((file: DiffFile, index: number, viewed: boolean) => void) | undefined;
   onHeight: (index: number, height: number) => void;
   onRetry: ((file: DiffFile) => void) | undefined;
 }
@@ -110,7 +110,7 @@ function FileHead(props: FileProps): ReactNode {
           className="flex size-6 items-center justify-center rounded text-ink-2 hover:bg-sunk"
           aria-expanded={!folded}
           aria-label={`${folded ? 'Unfold' : 'Fold'} ${file.path}`}
-          onClick={() => onFold(index, !folded)}
+          onClick={() => onFold(file, index, !folded)}
         >
           {folded ? <ChevronRight size={16} aria-hidden /> : <ChevronDown size={16} aria-hidden />}
         </button>
@@ -138,7 +138,7 @@ function FileHead(props: FileProps): ReactNode {
             <input
               type="checkbox"
               checked={viewed}
-              onChange={(event) => onViewed(file, event.currentTarget.checked)}
+              onChange={(event) => onViewed(file, index, event.currentTarget.checked)}
               aria-label={`Viewed ${file.path}`}
             />
             <span aria-hidden className="max-sm:hidden">
@@ -210,6 +210,21 @@ function FileRows(props: FileProps): ReactNode {
   const language = languageOf(file.path);
   const oldColours = useHighlights(old && key('old'), old?.text ?? '', languageOf(file.oldPath ?? file.path));
   const newColours = useHighlights(fresh && key('new'), fresh?.text ?? '', language);
+  const { words } = look;
+  const { find, selected, cursor, id } = props;
+  const shown: RowsShown = useMemo(
+    () => ({
+      rows,
+      split,
+      words,
+      find,
+      selected,
+      cursor,
+      id,
+      sides: { old: { side: old, highlights: oldColours }, new: { side: fresh, highlights: newColours } },
+    }),
+    [rows, split, words, find, selected, cursor, id, old, oldColours, fresh, newColours],
+  );
 
   if (rows.length === 0)
     return (
@@ -220,16 +235,6 @@ function FileRows(props: FileProps): ReactNode {
       </div>
     );
   const [from, to] = rowsBetween(heights, top - HEAD_HEIGHT, bottom - HEAD_HEIGHT);
-  const shown: RowsShown = {
-    rows,
-    split,
-    words: look.words,
-    find: props.find,
-    selected: props.selected,
-    cursor: props.cursor,
-    id: props.id,
-    sides: { old: { side: old, highlights: oldColours }, new: { side: fresh, highlights: newColours } },
-  };
   const style = {
     height,
     '--digits': digits,

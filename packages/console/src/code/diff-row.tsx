@@ -1,3 +1,4 @@
+import { memo } from 'react';
 import type { ReactNode } from 'react';
 import { CodeLine } from './code-line.tsx';
 import { kindOf } from './diff-rows.ts';
@@ -41,7 +42,7 @@ const NAMES: Record<number, string> = { [ADDED]: 'added', [REMOVED]: 'removed' }
 const SIGNS: Record<number, string> = { [ADDED]: '+', [REMOVED]: '−' };
 
 /** A row of a diff. The numbers carry `data-line` for the table's click handler. */
-export function DiffRow({ shown, index, number }: Props): ReactNode {
+export const DiffRow = memo(function DiffRow({ shown, index, number }: Props): ReactNode {
   const { rows } = shown;
   const [left, right] = [rows.left[index]!, rows.right[index]!];
   const kind = kindOf(rows, index);
@@ -68,7 +69,7 @@ export function DiffRow({ shown, index, number }: Props): ReactNode {
       <Half shown={shown} at={right} side="new" kind={changed ? ADDED : kind} />
     </div>
   );
-}
+});
 
 function HunkRow({ shown, at, number }: { shown: RowsShown; at: number; number: number }): ReactNode {
   return (

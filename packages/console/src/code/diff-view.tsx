@@ -1,6 +1,7 @@
 import './code.css';
 import { useVirtualizer } from '@tanstack/react-virtual';
 import {
+  memo,
   useCallback,
   useEffect,
   useId,
@@ -86,7 +87,7 @@ const SPARE = 300;
 const SCROLLS = new Set(['ArrowUp', 'ArrowDown', 'PageUp', 'PageDown', 'Home', 'End', ' ']);
 
 /** A diff of one file or of 10,000: one scroller, in which files and rows exist while they are on the screen. */
-export function DiffView(props: Props): ReactNode {
+export const DiffView = memo(function DiffView(props: Props): ReactNode {
   const { files, pair, look, viewed = NONE, selected = null, onNeed, onCurrent, onSelect } = props;
   const scroller = useRef<HTMLDivElement>(null);
   const viewport = useViewport(scroller);
@@ -121,18 +122,26 @@ export function DiffView(props: Props): ReactNode {
     // oxlint-disable-next-line react/exhaustive-deps
     [virtualizer, measured],
   );
-  const onFold = (index: number, folded: boolean) => {
-    const file = files[index]!;
-    setFolds((last) => new Map(last).set(file.path, folded));
-    const start = virtualizer.getOffsetForIndex(index, 'start')?.[0] ?? 0;
-    virtualizer.resizeItem(index, HEAD_HEIGHT + GAP + (folded ? 0 : guessBody(file)));
-    if (folded && scroller.current!.scrollTop > start) scroller.current!.scrollTop = start;
-  };
-  const setViewed = (file: DiffFile, isViewed: boolean) => {
-    const index = files.indexOf(file);
-    onFold(index, isViewed);
-    props.onViewed?.(file, isViewed);
-  };
+  const onFold = useCallback(
+    (file: DiffFile, index: number, folded: boolean) => {
+      setFolds((last) => new Map(last).set(file.path, folded));
+      const start = virtualizer.getOffsetForIndex(index, 'start')?.[0] ?? 0;
+      virtualizer.resizeItem(index, HEAD_HEIGHT + GAP + (folded ? 0 : guessBody(file)));
+      if (folded && scroller.current!.scrollTop > start) scroller.current!.scrollTop = start;
+    },
+    [virtualizer],
+  );
+  const { onViewed } = props;
+  const setViewed = useCallback(
+    (file: DiffFile, index: number, isViewed: boolean) => {
+      onFold(file, index, isViewed);
+      onViewed?.(file, isViewed);
+    },
+    [onFold, onViewed],
+  );
+  // A scroll changes none of it, so that only files that it brings or cuts are rendered.
+  const { width, cell } = viewport;
+  const screen = useMemo(() => ({ width, cell }), [width, cell]);
 
   // Another look has other heights: the file at the top stays there.
   const lookKey = `${look.split} ${look.wrap} ${look.ignoreSpace} ${viewport.width}`;
@@ -351,9 +360,9 @@ export function DiffView(props: Props): ReactNode {
                 number={starts[index]! + 1}
                 top={clamp(viewport.top - SPARE - start, size)}
                 bottom={clamp(viewport.top + viewport.height + SPARE - start, size)}
-                screen={viewport}
+                screen={screen}
                 onFold={onFold}
-                onViewed={props.onViewed && setViewed}
+                onViewed={onViewed && setViewed}
                 onHeight={onHeight}
                 onRetry={props.onRetry}
               />
@@ -363,7 +372,7 @@ export function DiffView(props: Props): ReactNode {
       </div>
     </div>
   );
-}
+});
 
 function useFoldedAtFirst(files: readonly DiffFile[], pair: string): Set<string> {
   const [state, setState] = useState({ pair: '', count: -1, folded: new Set<string>() });

@@ -43,7 +43,7 @@ export function Changes({
   const pair = pairOf(from.sha256, to.sha256);
   const [viewed, setViewed] = useState(() => readViewed(pair));
   const mark = useCallback(
-    (path: string, isViewed: boolean) =>
+    ({ path }: Pick<DiffFile, 'path'>, isViewed: boolean) =>
       setViewed((last) => {
         const next = new Set(last);
         if (isViewed) next.add(path);
@@ -63,9 +63,20 @@ export function Changes({
     }),
     [search.view, search.wrap, search.space, isNarrow],
   );
-  const lines = linesOfSearch(search.L, search.side);
-  const selected: Selection | null =
-    search.file !== undefined && lines !== null ? { path: search.file, lines } : null;
+  const { file, L, side } = search;
+  const selected = useMemo((): Selection | null => {
+    const lines = linesOfSearch(L, side);
+    return file !== undefined && lines !== null ? { path: file, lines } : null;
+  }, [file, L, side]);
+  const select = useCallback(
+    ({ path, lines }: Selection) =>
+      void navigate({
+        search: (last) => ({ ...last, file: path, ...searchOfLines(lines) }),
+        replace: true,
+        resetScroll: false,
+      }),
+    [navigate],
+  );
   const open = (path: string) => {
     handle.current?.goTo(path);
     setTreeOpen(false);
@@ -77,7 +88,7 @@ export function Changes({
   };
   // The address says where to begin; later it follows the reader. Rows appear with the first patches: guessed heights
   // would move them.
-  const start = useRef({ file: search.file, lines });
+  const start = useRef({ file, lines: linesOfSearch(L, side) });
   const { need } = patches;
   const waits = !patches.hasBegun && files.some(hasPatch);
   useEffect(() => {
@@ -89,7 +100,7 @@ export function Changes({
   }, [waits, files, need]);
 
   const markCurrent = () => {
-    if (current !== null) mark(current, !viewed.has(current));
+    if (current !== null) mark({ path: current }, !viewed.has(current));
   };
   useKeys([
     { keys: 'j', does: 'Next file', run: () => handle.current?.step(1) },
@@ -143,15 +154,9 @@ export function Changes({
             look={look}
             find={find}
             viewed={viewed}
-            onViewed={(file, isViewed) => mark(file.path, isViewed)}
+            onViewed={mark}
             selected={selected}
-            onSelect={({ path, lines }) =>
-              void navigate({
-                search: (last) => ({ ...last, file: path, ...searchOfLines(lines) }),
-                replace: true,
-                resetScroll: false,
-              })
-            }
+            onSelect={select}
             onNeed={patches.need}
             problems={patches.problems}
             onRetry={patches.retry}

@@ -98,7 +98,7 @@ export function DraftEntry() {
       }
     >
       {isCut && <p className="text-12 text-ink-3">The beginning is shown when the reply is complete.</p>}
-      <Markdown text={isCut ? text.slice(-DRAFT_LENGTH) : text} />
+      <Markdown text={isCut ? text.slice(-DRAFT_LENGTH) : text} isGrowing />
     </Row>
   );
 }

@@ -1,7 +1,7 @@
 /** Markdown of people and agents as React elements: never as HTML. */
 import { Marked } from 'marked';
 import type { Token, Tokens } from 'marked';
-import { memo } from 'react';
+import { memo, useEffect, useState } from 'react';
 import type { ReactNode } from 'react';
 import { AnsiView, Plain } from '../../code/index.ts';
 import { CopyButton } from '../../ui/values.tsx';
@@ -12,20 +12,38 @@ import { blocksOf, safeHref, segmentsOf, unescaped } from './safe-text.ts';
 const DEEPEST = 24;
 const marked = new Marked({ gfm: true, breaks: true });
 
-/** `text` may grow: what is as before is neither read nor rendered again. */
-export function Markdown({ text }: { text: string }) {
+/** `text` may grow: what is as before is neither read nor rendered again, and laid out again only on the screen. */
+export function Markdown({ text, isGrowing = false }: { text: string; isGrowing?: boolean }) {
+  const segments = segmentsOf(text);
   return (
     <div className="long flex flex-col gap-2">
-      {segmentsOf(text).map((segment, at) => (
-        <Segment key={at} text={segment} />
+      {segments.map((segment, at) => (
+        <Segment key={at} text={segment} isDone={isGrowing && at < segments.length - 1} />
       ))}
     </div>
   );
 }
 
-const Segment = memo(({ text }: { text: string }) =>
-  blocksOf(text, (source) => marked.lexer(source)).map((token, at) => <Block key={at} token={token} />),
-);
+/** The browser knows the height of what it has laid out once. */
+const LAID_OUT_MS = 500;
+
+const Segment = memo(({ text, isDone }: { text: string; isDone: boolean }) => {
+  const [isLaidOut, setLaidOut] = useState(false);
+  useEffect(() => {
+    if (!isDone) return undefined;
+    const timer = setTimeout(() => setLaidOut(true), LAID_OUT_MS);
+    return () => clearTimeout(timer);
+  }, [isDone]);
+  return (
+    <div
+      className={`flex flex-col gap-2 [contain-intrinsic-block-size:auto_500px] ${isDone && isLaidOut ? '[content-visibility:auto]' : ''}`}
+    >
+      {blocksOf(text, (source) => marked.lexer(source)).map((token, at) => (
+        <Block key={at} token={token} />
+      ))}
+    </div>
+  );
+});
 
 const Block = memo(
   ({ token }: { token: Token }) => <>{block(token, 0)}</>,
