@@ -54,7 +54,7 @@ describe('clean to axe in both themes, fits a phone, asks little', () => {
   });
   afterAll(() => visit?.close());
 
-  browserTest.each(PAGES)('$name', async ({ name, path }) => {
+  browserTest.each(PAGES)('$name', async ({ path }) => {
     const { proxy } = stage;
     proxy.forget();
     await open(visit, path(stage.ground));
