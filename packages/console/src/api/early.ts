@@ -8,7 +8,7 @@ const LIFE_MS = 10_000;
 
 const links = globalThis.document?.querySelectorAll<HTMLLinkElement>('link[rel="preload"][as="fetch"]') ?? [];
 // Asked for as the links ask: a browser takes a preload only for an equal request.
-const answers = new Map([...links].map(({ href }) => [href, fetch(href).catch(() => null)]));
+const answers = new Map([...links].map(({ href }) => [href, answerOf(href).catch(() => null)]));
 if (answers.size) setTimeout(() => answers.clear(), LIFE_MS);
 
 /** `fetch`, with what was asked for early. */
@@ -20,6 +20,12 @@ export const earlyFetch: typeof fetch = async (input, init) => {
   answers.delete(address);
   return (early && (await until(early, init?.signal))) ?? fetch(input, init);
 };
+
+/** Read to its end: a body that nobody reads, in a tab that follows another one, would keep its connection. */
+async function answerOf(href: string): Promise<Response> {
+  const response = await fetch(href);
+  return new Response(await response.arrayBuffer(), response);
+}
 
 /** Null if the signal aborts first. */
 function until<T>(work: Promise<T>, signal: AbortSignal | null | undefined): Promise<T | null> {
