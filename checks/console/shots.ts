@@ -8,6 +8,7 @@
  *   --twice          takes each picture twice and says which scenes are not stable
  *   --help
  */
+import { execFileSync } from 'node:child_process';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
@@ -55,6 +56,10 @@ async function main(): Promise<void> {
   const scenes = SCENES.filter(({ name }) =>
     options.docs ? IN_DOCS.includes(name) : (options.only?.some((only) => name.startsWith(only)) ?? true),
   );
+  // The pictures are of the present sources.
+  execFileSync(process.execPath, [join(import.meta.dirname, '../../scripts/setup.mjs')], {
+    stdio: 'inherit',
+  });
   const ground = await startWholeGround();
   const browser = await launchBrowser();
   try {
