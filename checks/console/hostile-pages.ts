@@ -62,8 +62,7 @@ export async function staysText(visit: Visit, hostile: Hostile, names: string[])
     await visit.page.setViewportSize({ width: 1280, height: 800 });
     await goTo(visit, `/console/${ADDRESSES[name]!(hostile)}`);
     expect(await visit.page.evaluate(FOUND), name).toEqual([]);
-    // Outside of the frame of all pages there is no `main`.
-    const text = await textOf(visit.page, name === 'an unknown address' ? 'body' : 'main');
+    const text = await textOf(visit.page, 'main');
     expect(text, name).toMatch(/\S/);
     expect(text, name).not.toMatch(/Not here|The page failed/);
     expect(text, name).toContain(SHOWN[name] ?? '');

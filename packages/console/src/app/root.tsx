@@ -25,7 +25,7 @@ export function NoSuchPage() {
   return (
     <Page title="No such page">
       <Empty title="This address leads nowhere">
-        <p className="long font-mono text-mono">{path}</p>
+        <p className="long font-mono text-mono">/console{path}</p>
         <Link to="/" className="link">
           Go to the inbox
         </Link>

@@ -167,6 +167,7 @@ const preview = createRoute({
   path: '/previews/$previewId',
   component: page(() => import('../pages/previews/preview-page.tsx'), 'PreviewPage'),
 });
+const unknown = createRoute({ getParentRoute: () => signedIn, path: '$', component: NoSuchPage });
 
 export const routeTree = rootRoute.addChildren([
   signIn,
@@ -190,5 +191,6 @@ export const routeTree = rootRoute.addChildren([
       previews,
       preview,
     ]),
+    unknown,
   ]),
 ]);
