@@ -58,7 +58,7 @@ function Found({ onGone }: { onGone: () => void }) {
       {listFault && <Failure error={listFault} retry={retry} />}
       <Menu
         aria-label="Results"
-        className="max-h-[50vh] overflow-y-auto outline-none"
+        className="max-h-[60vh] overflow-y-auto outline-none"
         renderEmptyState={() =>
           !listFault && (
             <p className="px-2 py-4 text-ink-3">{isSearching ? 'Searching…' : 'Nothing found.'}</p>
@@ -66,8 +66,8 @@ function Found({ onGone }: { onGone: () => void }) {
         }
       >
         {sections.map(({ title, items }) => (
-          <MenuSection key={title}>
-            <Header className="label px-2 py-1">{title}</Header>
+          <MenuSection key={title} className="not-first:mt-2">
+            <Header className="label px-2.5 py-1">{title}</Header>
             {items.map((item) => (
               <MenuItem
                 key={item.id}
@@ -78,7 +78,9 @@ function Found({ onGone }: { onGone: () => void }) {
               >
                 {item.status && <Status status={item.status} bare />}
                 <span className="truncate">{item.text}</span>
-                {item.note && <span className="ml-auto shrink-0 text-12 text-ink-3">{item.note}</span>}
+                {item.note && (
+                  <span className="ml-auto shrink-0 font-mono text-12 text-ink-3">{item.note}</span>
+                )}
               </MenuItem>
             ))}
           </MenuSection>

@@ -14,16 +14,18 @@ export function KeyTable({ onClose }: { onClose: () => void }) {
   };
   return (
     <Dialog title="Keys" isOpen onClose={onClose}>
-      <table className="table">
-        <tbody>
-          {shown.map(({ keys, does }) => (
-            <tr key={keys}>
-              <td className="w-28 font-mono text-mono">{keyLabel(keys)}</td>
-              <td>{does}</td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
+      <div className="-mx-4">
+        <table className="table">
+          <tbody>
+            {shown.map(({ keys, does }) => (
+              <tr key={keys}>
+                <td className="w-28 font-mono text-mono">{keyLabel(keys)}</td>
+                <td>{does}</td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </div>
       <Switch isSelected={areOn} onChange={change}>
         Single keys without ⌘ or Ctrl
       </Switch>

@@ -54,7 +54,7 @@ export function Failure({ error, retry }: { error: unknown; retry?: () => void }
           </Button>
         )}
         {requestId && (
-          <span className="flex items-center font-mono text-mono text-ink-3">
+          <span className="-mr-1.5 flex items-center font-mono text-12 text-ink-3">
             request {requestId}
             <CopyButton text={requestId} label="Copy the request’s id" />
           </span>

@@ -70,6 +70,11 @@ const COLOURS: Record<Tone, string> = {
 /** The colour of a status, for what is drawn in another shape: a class that sets `color`. */
 export const colourOf = (status: string): string => COLOURS[LOOKS[status]?.tone ?? 'rest'];
 
+/** Beside the version that is an app's head. */
+export const HeadMark = () => (
+  <span className="shrink-0 rounded bg-water-wash px-1.5 text-11 text-water">head</span>
+);
+
 /** `word`: what to say instead of the status's own word. `bare`: for a place where the word is nearby. */
 export function Status({ status, word, bare = false }: { status: string; word?: string; bare?: boolean }) {
   const known = LOOKS[status];

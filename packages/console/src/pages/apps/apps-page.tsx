@@ -32,7 +32,7 @@ export function AppsPage() {
         <>
           <Find
             label="Find apps by name"
-            placeholder="Name"
+            placeholder="Find by name"
             value={query}
             onChange={(next) =>
               void navigate({ search: next ? { query: next } : {}, replace: true, resetScroll: false })

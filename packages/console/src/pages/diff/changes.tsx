@@ -112,7 +112,7 @@ export function Changes({
   const deletions = files.reduce((sum, file) => sum + file.deletions, 0);
   return (
     <div className="flex min-h-80 flex-col border-t border-line" style={{ height: 'calc(100dvh - 142px)' }}>
-      <div className="flex flex-wrap items-center gap-x-3 gap-y-1 border-b border-line px-3 py-1">
+      <div className="flex flex-wrap items-center gap-x-3 gap-y-1 border-b border-line py-1 pr-2 pl-4">
         <p className="flex items-center gap-2 whitespace-nowrap">
           {plural(files.length, 'file')} <Counts additions={additions} deletions={deletions} />
           {viewed.size > 0 && (

@@ -28,7 +28,7 @@ interface Props {
 
 export function DiffTools({ look, canSplit, find, onFind, search, isTreeOpen, onTree, onLook }: Props) {
   return (
-    <div className="ml-auto flex flex-wrap items-center gap-1">
+    <div className="ml-auto flex flex-wrap items-center gap-1 max-sm:contents">
       <FindField text={find} onText={onFind} search={search} missing="No match in the files read so far" />
       <span className="md:hidden">
         <Toggle kind="quiet" isSelected={isTreeOpen} onChange={onTree}>

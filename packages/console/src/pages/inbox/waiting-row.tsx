@@ -157,16 +157,17 @@ function Line({
   note: string;
   at: string;
   onDismiss?: () => void;
-  /** In the whole width. */
+  /** In a line of its own. */
   below?: ReactNode;
   children?: ReactNode;
 }) {
   return (
     <div className="flex flex-wrap items-center gap-x-3 gap-y-1 border-b border-line px-4 py-2">
-      <span className="w-24 shrink-0">
+      {/* On a phone: status and time, what it is, what can be done. */}
+      <span className="w-24 shrink-0 max-sm:order-first max-sm:grow">
         <Status status={status} {...(word && { word })} />
       </span>
-      <div className="min-w-0 flex-[1_1_240px]">
+      <div className="min-w-0 flex-[1_1_240px] max-sm:basis-full">
         <p className="long font-bold">
           <Plain text={title} />
         </p>
@@ -174,17 +175,19 @@ function Line({
           <Plain text={note} />
         </p>
       </div>
-      <span className="text-ink-3">
+      <span className="text-ink-3 max-sm:order-first">
         <Time at={at} />
       </span>
-      {children && <div className="flex flex-wrap items-center gap-2">{children}</div>}
+      {children && <div className="flex sm:w-28 sm:justify-end">{children}</div>}
       {onDismiss && (
-        <IconButton label="Take it off the list" onPress={onDismiss}>
-          <Check size={14} />
-        </IconButton>
+        <span className="-mr-1.5 flex max-sm:ml-auto">
+          <IconButton label="Take it off the list" onPress={onDismiss}>
+            <Check size={14} />
+          </IconButton>
+        </span>
       )}
       {/* As high as a short question, so that nothing moves as it comes. */}
-      {below && <div className="flex min-h-23 min-w-0 basis-full flex-col gap-2">{below}</div>}
+      {below && <div className="flex min-h-23 min-w-0 basis-full flex-col gap-2 sm:pl-27">{below}</div>}
     </div>
   );
 }

@@ -36,7 +36,7 @@ export function PreviewFrame({ preview, title }: { preview: Preview; title: stri
   return (
     <div className="@container flex min-w-0 flex-1 flex-col">
       <form
-        className="flex flex-wrap items-center gap-2 border-y border-line px-4 py-2"
+        className="flex flex-wrap items-center gap-2 border-y border-line py-2 pr-4 pl-2.5"
         onSubmit={(event) => {
           event.preventDefault();
           load();

@@ -17,7 +17,7 @@ export function ViewTools() {
     <div className="flex min-w-0 grow items-center gap-2 sm:ml-auto sm:grow-0">
       <Find
         label="Find threads by title"
-        placeholder="Title"
+        placeholder="Find by title"
         value={query}
         onChange={(next) =>
           void navigate({
@@ -70,7 +70,7 @@ const place = (status: string) => (ORDER.includes(status) ? ORDER.indexOf(status
 function How() {
   const { show = 'graph' } = route.useSearch();
   return (
-    <nav aria-label="Shown as" className="flex">
+    <nav aria-label="Shown as" className="flex gap-1">
       {(['graph', 'table'] as const).map((one) => (
         <Link
           key={one}

@@ -1,7 +1,7 @@
 /** A row of the ledger. Its title is a link over the whole row; the other links are above that. */
 import { Link } from '@tanstack/react-router';
 import { memo } from 'react';
-import { Status } from '../../ui/status.tsx';
+import { HeadMark, Status } from '../../ui/status.tsx';
 import { Time } from '../../ui/values.tsx';
 import type { Placed, Row } from './layout.ts';
 import { foldX, markX, ROW } from './shape.ts';
@@ -49,7 +49,7 @@ export const LedgerRow = memo(function LedgerRow(props: LedgerRowProps) {
     >
       <Margin {...props} />
       <div
-        className={`flex min-w-0 flex-1 items-center gap-2 pr-3 sm:gap-3 sm:pr-4 group-hover:bg-sunk ${isFirstRevision ? 'border-t border-strong' : ''} ${isLit ? 'bg-sunk' : ''} border-b border-b-line`}
+        className={`flex min-w-0 flex-1 items-center gap-2 pr-4 sm:gap-3 group-hover:bg-sunk ${isFirstRevision ? 'border-t border-strong' : ''} ${isLit ? 'bg-sunk' : ''} border-b border-b-line`}
       >
         {row.kind === 'thread' ? <ThreadPart {...props} row={row} /> : <RevisionPart {...props} row={row} />}
       </div>
@@ -140,7 +140,7 @@ function RevisionPart({ appId, row, before, mover }: LedgerRowProps & { row: Row
       </Link>
       <span className="flex min-w-0 flex-1 items-center gap-2">
         <Mover appId={appId} row={row} mover={mover} />
-        {isTip && <span className="shrink-0 bg-water-wash px-1.5 text-11 text-water">head</span>}
+        {isTip && <HeadMark />}
       </span>
       {before && (
         <Link
@@ -208,7 +208,7 @@ const From = ({ revision }: { revision: number | null }) => (
 );
 
 const When = ({ at }: { at: string | null }) => (
-  <span className="w-20 shrink-0 text-right text-12 text-ink-3">
+  <span className="w-18 shrink-0 text-right text-12 sm:w-20 text-ink-3">
     <Time at={at} />
   </span>
 );

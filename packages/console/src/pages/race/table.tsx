@@ -1,7 +1,7 @@
 /** The race as a table: the same rows, with all that the drawing says in words. */
 import { Link } from '@tanstack/react-router';
 import { useMemo } from 'react';
-import { Status } from '../../ui/status.tsx';
+import { HeadMark, Status } from '../../ui/status.tsx';
 import { Time } from '../../ui/values.tsx';
 import { rowsOf } from './layout.ts';
 import type { Row } from './layout.ts';
@@ -101,7 +101,11 @@ function TableRow({
             {row.head.revision}
           </Link>
         )}
-        {row.kind === 'revision' && row.isTip && <span className="ml-2 text-ink-3">head</span>}
+        {row.kind === 'revision' && row.isTip && (
+          <span className="ml-2">
+            <HeadMark />
+          </span>
+        )}
       </td>
       <td className="max-w-96 min-w-48">
         {strand ? (

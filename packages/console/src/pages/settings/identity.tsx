@@ -45,7 +45,7 @@ export function Identity({ app, mayChange }: { app: App; mayChange: boolean }) {
   });
   return (
     <Form
-      className="px-4 pb-4"
+      className="max-w-[560px] px-4 pt-1 pb-5"
       onSubmit={(event) => {
         event.preventDefault();
         if (off || !isChanged || write.isSending) return;
@@ -53,7 +53,7 @@ export function Identity({ app, mayChange }: { app: App; mayChange: boolean }) {
         write.send(change);
       }}
     >
-      <fieldset disabled={!mayChange} className="flex max-w-[560px] flex-col gap-4">
+      <fieldset disabled={!mayChange} className="flex flex-col gap-4">
         <Field
           label="Name"
           value={name}

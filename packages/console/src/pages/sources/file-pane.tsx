@@ -2,6 +2,7 @@
 import type { SourceFileContent } from '@headrace/client';
 import { useQuery } from '@tanstack/react-query';
 import { getRouteApi } from '@tanstack/react-router';
+import { WrapText } from 'lucide-react';
 import { useRef, useState } from 'react';
 import { fileQuery } from '../../api/queries.ts';
 import { CodeView, Plain } from '../../code/index.ts';
@@ -11,6 +12,7 @@ import { Empty, Shown, Skeleton } from '../../ui/states.tsx';
 import { bytes } from '../../ui/values.tsx';
 import { Permalink } from '../diff/diff-tools.tsx';
 import { FindField } from '../diff/find-field.tsx';
+import { useNarrow } from '../diff/narrow.ts';
 import { linesOfSearch, searchOfLines } from '../diff/address.ts';
 import { imageType } from './image-type.ts';
 
@@ -37,12 +39,13 @@ function Content({ file, lines }: { file: SourceFileContent; lines: string | und
   const navigate = route.useNavigate();
   const handle = useRef<CodeHandle>(null);
   const [find, setFind] = useState('');
-  const [wrap, setWrap] = useState(false);
+  const isNarrow = useNarrow();
+  const [wrap = isNarrow, setWrap] = useState<boolean>();
   const isText = file.encoding === 'utf8';
   const selected = linesOfSearch(lines, undefined);
   return (
     <>
-      <div className="flex flex-wrap items-center gap-x-3 gap-y-1 border-b border-line px-3 py-1">
+      <div className="flex flex-wrap items-center gap-x-3 gap-y-1 border-b border-line py-1 pr-2 pl-4">
         <h2 className="long font-mono text-mono">
           <Plain text={file.path} />
         </h2>
@@ -60,7 +63,7 @@ function Content({ file, lines }: { file: SourceFileContent; lines: string | und
                 missing="No match"
               />
               <Toggle kind="quiet" isSelected={wrap} onChange={setWrap}>
-                Wrap
+                <WrapText size={14} aria-hidden /> Wrap
               </Toggle>
             </>
           )}

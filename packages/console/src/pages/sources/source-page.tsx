@@ -2,6 +2,7 @@
 import type { Source } from '@headrace/client';
 import { useQuery } from '@tanstack/react-query';
 import { Link, getRouteApi } from '@tanstack/react-router';
+import { FolderTree } from 'lucide-react';
 import { useMemo, useState } from 'react';
 import { sourceQuery } from '../../api/queries.ts';
 import { useMay } from '../../api/session.ts';
@@ -122,6 +123,11 @@ function Files({ appId, source, isEditing }: { appId: string; source: Source; is
       className="flex min-h-80 border-t border-line max-md:flex-col"
       style={{ height: 'calc(100dvh - 166px)' }}
     >
+      <div className="border-b border-line px-1.5 py-1 md:hidden">
+        <Toggle kind="quiet" isSelected={isTreeOpen} onChange={setTreeOpen}>
+          <FolderTree size={14} aria-hidden /> Files
+        </Toggle>
+      </div>
       <div
         className={`flex w-72 flex-none flex-col border-line max-md:max-h-[45%] max-md:w-full max-md:border-b md:border-r ${isTreeOpen ? '' : 'max-md:hidden'}`}
       >
@@ -134,11 +140,6 @@ function Files({ appId, source, isEditing }: { appId: string; source: Source; is
         )}
       </div>
       <div className="flex min-h-0 min-w-0 flex-1 flex-col">
-        <div className="border-b border-line px-3 py-1 md:hidden">
-          <Toggle kind="quiet" isSelected={isTreeOpen} onChange={setTreeOpen}>
-            Files
-          </Toggle>
-        </div>
         {isEditing ? (
           <Editor
             appId={appId}

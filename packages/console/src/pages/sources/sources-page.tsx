@@ -7,6 +7,7 @@ import { Plain } from '../../code/index.ts';
 import { Button } from '../../ui/button.tsx';
 import { Page } from '../../ui/page.tsx';
 import { Empty, Shown } from '../../ui/states.tsx';
+import { HeadMark } from '../../ui/status.tsx';
 import { Id, Time, bytes, count, plural } from '../../ui/values.tsx';
 import { ORIGINS, sourceName } from '../diff/source-picker.tsx';
 import { ImportButton } from './import-button.tsx';
@@ -107,6 +108,8 @@ interface RowProps {
 }
 
 function Row({ appId, source, isHead, other, onPick }: RowProps) {
+  const name = sourceName(source);
+  const origin = ORIGINS[source.origin] ?? source.origin;
   return (
     <tr>
       <td>
@@ -117,18 +120,19 @@ function Row({ appId, source, isHead, other, onPick }: RowProps) {
             className="long hover:underline"
             data-row
           >
-            <Plain text={sourceName(source)} />
+            <Plain text={name} />
           </Link>
-          {isHead && <span className="rounded border border-water px-1 text-11 text-water">head</span>}
+          {isHead && <HeadMark />}
           <span className="max-sm:hidden">
             <Id value={source.id} />
           </span>
         </span>
         <span className="text-12 text-ink-3 sm:hidden">
-          {ORIGINS[source.origin] ?? source.origin}, {plural(source.fileCount, 'file')}
+          {name !== origin && `${origin}, `}
+          {plural(source.fileCount, 'file')}
         </span>
       </td>
-      <td className="max-sm:hidden">{ORIGINS[source.origin] ?? source.origin}</td>
+      <td className="max-sm:hidden">{origin}</td>
       <td className="max-md:hidden">
         <Parents appId={appId} source={source} />
       </td>
@@ -149,9 +153,11 @@ function Compare({ appId, source, other, onPick }: Omit<RowProps, 'isHead'>) {
   if (otherId === source.id) return <span className="text-ink-3">picked</span>;
   if (other === undefined || otherId === undefined)
     return (
-      <Button kind="quiet" aria-label={`Compare ${sourceName(source)}`} onPress={() => onPick(source.id)}>
-        Compare
-      </Button>
+      <span className="-mr-2.5 inline-flex">
+        <Button kind="quiet" aria-label={`Compare ${sourceName(source)}`} onPress={() => onPick(source.id)}>
+          Compare
+        </Button>
+      </span>
     );
   // The older one is the base.
   const isOlder = typeof other !== 'string' && other.createdAt > source.createdAt;
