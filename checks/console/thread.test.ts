@@ -110,6 +110,14 @@ browserTest('an approval is the first thing seen, and is given in place', async 
   expect((await ground.client.approvals.list(app.id, thread.id)).items[0]?.status).toBe('denied');
 });
 
+browserTest('on a phone the tab that is shown is in view, and is the only current one', async () => {
+  const { page } = await show(completed, { width: 390, search: '?panel=events' });
+  const current = page.getByRole('navigation', { name: 'Parts of the thread' }).locator('[aria-current]');
+  expect(await current.allInnerTexts()).toEqual(['Events']);
+  const { x, width } = (await current.boundingBox())!;
+  expect(x + width).toBeLessThanOrEqual(390);
+});
+
 browserTest('a run at work shows its tools, takes messages behind it, and is stopped', async () => {
   const thread = await runningThread(ground.client, app);
   const { page } = await show(thread);

@@ -42,6 +42,7 @@ export function BuildPage() {
                   to="."
                   search={(now) => ({ ...now, part: name === 'log' ? undefined : name })}
                   replace
+                  activeOptions={{ exact: true }}
                   aria-current={part === name ? 'page' : undefined}
                   className={`flex items-center border-b-2 px-2 py-2 ${part === name ? 'border-water text-ink' : 'border-transparent text-ink-2 hover:text-ink'}`}
                 >

@@ -78,6 +78,7 @@ function How() {
           search={(old) => ({ ...old, show: one === 'graph' ? undefined : one })}
           replace
           resetScroll={false}
+          activeOptions={{ exact: true }}
           aria-current={one === show ? 'true' : undefined}
           {...(one === show && { 'data-selected': true })}
           className="button px-2"

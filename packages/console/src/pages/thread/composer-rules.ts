@@ -55,7 +55,7 @@ const isSameModel = (
 function whyNot(run: Situation['runs'][number], open: number, { thread, modelId }: Situation): string {
   if (open > 1 || run.status === 'queued') return '';
   if (thread.stopRequestedAt !== null) return ', which stops';
-  if (thread.runSteerable !== true) return ', whose agent takes no messages while it works';
+  if (thread.runSteerable !== true) return ', which takes no messages';
   return isSameModel(run, thread, modelId) ? '' : ', which has another model';
 }
 

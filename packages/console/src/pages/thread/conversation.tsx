@@ -153,8 +153,8 @@ function EntryRow({
       />
     );
   return (
-    <Row side={<span>Source</span>}>
-      <div className="flex flex-wrap items-center gap-x-3 text-12 text-ink-3">
+    <Row side={<span className="md:leading-7">Source</span>}>
+      <div className="flex flex-wrap items-center gap-x-3 text-12 text-ink-3 md:min-h-7">
         <Status
           status="ready"
           word={entry.checkpoint.kind === 'edit' ? 'files changed by hand' : 'kept what a run had changed'}
@@ -217,7 +217,7 @@ const CHARACTERS = 95;
 
 /** Near enough that little moves when the row is measured. */
 function estimate(entry: Entry): number {
-  if (entry.kind !== 'message') return entry.kind === 'draft' ? 120 : 49;
+  if (entry.kind !== 'message') return entry.kind === 'draft' ? 120 : 53;
   const { content } = entry.message;
   const lines = Math.min(400, content.length / CHARACTERS + (content.slice(0, 4_000).split('\n').length - 1));
   return 45 + Math.ceil(lines) * 20;

@@ -33,7 +33,7 @@ export const MessageEntry = memo(({ message }: { message: Message }) => (
   <Row
     side={
       <>
-        <span className={message.role === 'user' ? 'font-bold text-ink' : 'font-bold text-water'}>
+        <span className={`font-bold md:leading-5 ${message.role === 'user' ? 'text-ink' : 'text-water'}`}>
           {ROLES[message.role] ?? message.role}
         </span>
         <Time at={message.createdAt} />
@@ -92,7 +92,7 @@ export function DraftEntry() {
     <Row
       side={
         <>
-          <span className="font-bold text-water">Assistant</span>
+          <span className="font-bold text-water md:leading-5">Assistant</span>
           <span>writes</span>
         </>
       }

@@ -24,7 +24,7 @@ export function Restore({ checkpoint }: { checkpoint: Checkpoint }) {
     onDone: () => notify('A run restores these files.'),
   });
   useFaultNotice(restore.fault);
-  if (checkpoint.sourceId === thread.latestSourceId) return <span>these are the files now</span>;
+  if (checkpoint.sourceId === thread.latestSourceId) return <span>current files</span>;
   return (
     <span className="inline-flex items-center">
       <Button

@@ -24,8 +24,8 @@ interface RunEntryProps {
 export const RunEntry = memo(({ run, checkpoint, isOpen, onOpen }: RunEntryProps) => {
   const active = isActive(run);
   return (
-    <Row side={<span>{kindWord(run.kind) ?? 'Run'}</span>}>
-      <div className="flex flex-wrap items-center gap-x-3 gap-y-1 text-12 text-ink-3">
+    <Row side={<span className="md:leading-7">{kindWord(run.kind) ?? 'Run'}</span>}>
+      <div className="flex flex-wrap items-center gap-x-3 gap-y-1 text-12 text-ink-3 md:min-h-7">
         <Status status={run.status} />
         <button
           type="button"
@@ -55,7 +55,9 @@ export function RunNumbers({ run }: { run: Run }) {
       ) : (
         run.startedAt !== null && <span className="tabular-nums">{duration(run.activeDurationMs)}</span>
       )}
-      <span className="long font-mono text-mono">{run.modelId}</span>
+      <span title="Model" className="long font-mono text-mono">
+        {run.modelId}
+      </span>
       {costMicros > 0 && (
         <span
           className="tabular-nums"

@@ -4,7 +4,7 @@ import type { Run, Thread } from '@headrace/client';
 type Code = NonNullable<Run['error']>['code'];
 
 const NEXT: Record<Code, string> = {
-  script_failed: 'A command of the script failed: its output is above. Correct it and send it again.',
+  script_failed: 'Its output is under Tools. Correct the command and send it again.',
   agent_error: 'The agent ended with a fault. Try again, or say differently what to do.',
   model_error: 'The model’s provider refused or failed. Try again, or choose another model.',
   spend_limit_reached: 'Raise the thread’s spend limit, then try again.',

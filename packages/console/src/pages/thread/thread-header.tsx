@@ -56,7 +56,9 @@ export function ThreadHeader({ runs, isWhole, isReadOut, onReadOut }: HeaderProp
         </div>
       </div>
       <div className="flex flex-wrap items-center gap-x-4 text-12 text-ink-3">
-        <Id value={threadId} />
+        <span className="-mr-2">
+          <Id value={threadId} />
+        </span>
         {sourceId !== null && (
           <Link
             to="/apps/$appId/sources/$sourceId"
@@ -85,7 +87,7 @@ export function ThreadHeader({ runs, isWhole, isReadOut, onReadOut }: HeaderProp
       </div>
       <Conflicted />
       {reasons.map((reason) => (
-        <p key={reason} className="long text-12 text-wait">
+        <p key={reason} className="long text-wait">
           <Plain text={reason} />
         </p>
       ))}

@@ -38,7 +38,7 @@ export function Waiting({ approval }: { approval: Approval }) {
         <Status status="waiting" word="Waits for you" />
         <span className="text-ink-2">May the agent do this?</span>
         <span className="text-12 text-ink-2 sm:ml-auto">
-          denied <Time at={approval.expiresAt} /> without an answer
+          Denied <Time at={approval.expiresAt} /> if nobody answers
         </span>
       </div>
       <AskedInput approval={approval} asked={asked} />
@@ -59,7 +59,7 @@ export function Waiting({ approval }: { approval: Approval }) {
           Deny
         </Button>
         <Checkbox isSelected={remember} onChange={setRemember}>
-          The same for this command in this thread
+          Remember for this command in this thread
         </Checkbox>
         <AsCode
           method="POST"

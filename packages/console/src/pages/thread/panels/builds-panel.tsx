@@ -15,14 +15,16 @@ export function BuildsPanel({ appId, threadId }: { appId: string; threadId: stri
   const may = useMay('thread:update');
   const [isAsking, setAsking] = useState(false);
   const items = itemsOf(builds.data);
+  const hasNone = builds.data !== undefined && items.length === 0;
+  const ask = may && (
+    <Button kind={hasNone ? 'primary' : 'plain'} offBecause={off} onPress={() => setAsking(true)}>
+      Build
+    </Button>
+  );
   return (
     <div className="flex min-w-0 flex-col">
-      {may && (
-        <div className="flex justify-end border-b border-line px-4 py-2">
-          <Button offBecause={off} onPress={() => setAsking(true)}>
-            Build
-          </Button>
-        </div>
+      {may && (items.length > 0 || builds.isError) && (
+        <div className="flex justify-end border-b border-line px-4 py-2">{ask}</div>
       )}
       <Shown query={builds}>
         {() =>
@@ -31,6 +33,7 @@ export function BuildsPanel({ appId, threadId }: { appId: string; threadId: stri
           ) : (
             <Empty title="No builds of this thread">
               <p>A build runs a command on the thread’s source and keeps the files that it makes.</p>
+              {ask}
             </Empty>
           )
         }

@@ -41,7 +41,7 @@ function Changes({ from, to }: { from: string; to: string }) {
         const deletions = files.reduce((sum, file) => sum + file.deletions, 0);
         return (
           <>
-            <div className="flex items-center gap-3 border-b border-line px-3 py-2 text-12 text-ink-2">
+            <div className="flex items-center gap-3 border-b border-line px-4 py-2 text-12 text-ink-2">
               <span>{plural(files.length, 'file')}</span>
               <Counts additions={additions} deletions={deletions} />
               <Link
@@ -61,7 +61,7 @@ function Changes({ from, to }: { from: string; to: string }) {
               ))}
             </ul>
             {files.length > shown && (
-              <div className="p-3">
+              <div className="px-4 py-3">
                 <Button onPress={() => setShown(shown * 5)}>Show more of {count(files.length)}</Button>
               </div>
             )}

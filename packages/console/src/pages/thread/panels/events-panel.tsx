@@ -40,7 +40,7 @@ export function EventsPanel() {
               ))}
             </ul>
             {query.hasNextPage && (
-              <div className="p-3">
+              <div className="px-4 py-3">
                 <Button onPress={() => void query.fetchNextPage()} isDisabled={query.isFetchingNextPage}>
                   Show more
                 </Button>
@@ -62,11 +62,12 @@ function EventRow({ event }: { event: HeadraceEvent }) {
         type="button"
         aria-expanded={isOpen}
         onClick={() => setOpen(!isOpen)}
-        className="flex min-h-7 w-full items-center gap-2 px-3 py-1 text-left hover:bg-sunk"
+        className="flex min-h-7 w-full items-center gap-2 px-4 py-1 text-left hover:bg-sunk"
       >
         <span className="long font-mono text-mono">{event.type}</span>
         {event.data.status !== undefined && (
-          <span className="text-12">
+          // What was running then may have ended: nothing turns.
+          <span className="text-12 [&_svg]:animate-none">
             <Status status={event.data.status} />
           </span>
         )}
@@ -75,7 +76,7 @@ function EventRow({ event }: { event: HeadraceEvent }) {
         </span>
       </button>
       {isOpen && (
-        <div className="px-3 pb-2">
+        <div className="px-4 pb-2">
           <CopyButton text={json} label="Copy the event" />
           <pre
             tabIndex={0}

@@ -49,7 +49,7 @@ function Files({ sourceId }: { sourceId: string }) {
               ))}
             </ul>
             {query.hasNextPage && (
-              <div className="p-3">
+              <div className="px-4 py-3">
                 <Button onPress={() => void query.fetchNextPage()} isDisabled={query.isFetchingNextPage}>
                   Show more
                 </Button>

@@ -1,6 +1,6 @@
 /** The tabs beside a conversation; which one is shown is in the address. */
 import { Link } from '@tanstack/react-router';
-import { lazy, Suspense } from 'react';
+import { lazy, Suspense, useLayoutEffect, useRef } from 'react';
 import type { ReactNode } from 'react';
 import { Skeleton } from '../../../ui/states.tsx';
 import { useThread } from '../context.ts';
@@ -33,8 +33,13 @@ export function PanelTabs({
   shown: PanelName | undefined;
   withConversation: boolean;
 }) {
+  const nav = useRef<HTMLElement>(null);
+  // On a phone not all have room: the one that is shown is always seen.
+  useLayoutEffect(() => {
+    nav.current?.querySelector('[aria-current]')?.scrollIntoView({ block: 'nearest', inline: 'center' });
+  }, [shown]);
   return (
-    <nav aria-label="Parts of the thread" className="flex shrink-0 overflow-x-auto border-b border-line px-2">
+    <nav ref={nav} aria-label="Parts of the thread" className="tabs flex shrink-0 border-b border-line px-2">
       {withConversation && (
         <Tab to={undefined} isShown={shown === undefined}>
           Conversation
@@ -64,6 +69,8 @@ function Tab({
       to="/apps/$appId/threads/$threadId"
       params={{ appId, threadId }}
       search={to === undefined ? {} : { panel: to }}
+      // Else the conversation, which has no search of its own, is the current one beside every panel.
+      activeOptions={{ exact: true }}
       replace
       aria-current={isShown ? 'true' : undefined}
       className={`flex min-h-8 items-center border-b-2 px-2 whitespace-nowrap ${isShown ? 'border-water text-ink' : 'border-transparent text-ink-2 hover:text-ink'}`}

@@ -28,7 +28,7 @@ export function RunsPanel() {
           <>
             <ul>
               {items.map((run) => (
-                <li key={run.id} className="flex flex-col gap-0.5 border-b border-line px-3 py-2">
+                <li key={run.id} className="flex flex-col gap-0.5 border-b border-line px-4 py-2">
                   <div className="flex flex-wrap items-center gap-x-3">
                     <Status status={run.status} />
                     {kindWord(run.kind)}
@@ -48,7 +48,7 @@ export function RunsPanel() {
               ))}
             </ul>
             {runs.hasNextPage && (
-              <div className="p-3">
+              <div className="px-4 py-3">
                 <Button
                   isDisabled={runs.isFetchingNextPage}
                   onPress={() => {

@@ -60,11 +60,11 @@ export function TerminalPanel() {
   };
   return (
     <div className="flex flex-1 flex-col">
-      <div className="flex flex-1 flex-col gap-3 p-3" role="log" aria-label="Commands and their output">
+      <div className="flex flex-1 flex-col gap-3 px-4 py-3" role="log" aria-label="Commands and their output">
         {ran.length === 0 && !exec.isSending && (
-          <p className="text-ink-3">
-            Commands run in the thread’s workspace, with its files and the app’s network rules. What they
-            change becomes a new source.
+          <p className="text-ink-2">
+            Commands run on the thread’s files, under the app’s network rules. Changed files become a new
+            source.
           </p>
         )}
         {ran.map((one, index) => (
@@ -75,7 +75,7 @@ export function TerminalPanel() {
       </div>
       <form
         aria-label="Run a command"
-        className="sticky bottom-0 flex flex-col gap-1 border-t border-strong bg-surface p-2"
+        className="sticky bottom-0 flex flex-col gap-1 border-t border-strong bg-surface px-4 py-2"
         onSubmit={(event) => {
           event.preventDefault();
           run();
