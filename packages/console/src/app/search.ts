@@ -5,8 +5,8 @@ export type Reads<T> = (value: unknown) => T | undefined;
 
 export class BadSearch extends Error {
   readonly param: string;
-  constructor(param: string, expected: string) {
-    super(`“${param}” is unknown or has a value that it cannot have${expected}.`);
+  constructor(param: string, message: string) {
+    super(message);
     this.param = param;
   }
 }
@@ -22,7 +22,13 @@ export function search<S extends Shape>(shape: S): (given: Record<string, unknow
       if (value === undefined) continue;
       const reads = Object.hasOwn(shape, name) ? shape[name] : undefined;
       const read = reads?.(value);
-      if (read === undefined) throw new BadSearch(name, reads?.expected ?? '');
+      if (read === undefined)
+        throw new BadSearch(
+          name,
+          reads
+            ? `“${name}” has a value that it cannot have${reads.expected ?? ''}.`
+            : `This page knows no “${name}”.`,
+        );
       values[name] = read;
     }
     return values as Values<S>;

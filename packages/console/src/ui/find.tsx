@@ -54,7 +54,7 @@ export function Find({
       onChange={setTyped}
       maxLength={MAX_LENGTH}
       onSubmit={tell}
-      className="relative w-56 min-w-0 shrink"
+      className="relative w-56 min-w-0 shrink max-sm:grow"
     >
       <Search size={14} aria-hidden className="absolute top-1.75 left-2 text-ink-3" />
       <Input

@@ -32,7 +32,7 @@ export function AppsPage() {
         <>
           <Find
             label="Find apps by name"
-            placeholder="Name"
+            placeholder="Find by name"
             value={query}
             onChange={(next) =>
               void navigate({ search: next ? { query: next } : {}, replace: true, resetScroll: false })
@@ -73,6 +73,7 @@ function List({ apps }: { apps: App[] }) {
   const threads = useInfiniteQuery(allThreadsQuery({ status: 'running,waiting,queued' }));
   const work = workByApp(itemsOf(threads.data));
   const isMore = threads.hasNextPage;
+  const hasExternalIds = apps.some(({ externalId }) => externalId !== null);
   return (
     <ul aria-label="Apps" className="border-t border-line">
       {apps.map((app) => (
@@ -87,14 +88,14 @@ function List({ apps }: { apps: App[] }) {
               <Plain text={app.name} />
             </span>
             <WorkOf work={work.get(app.id)} isMore={isMore} />
-            <span
-              className={`text-ink-3 tabular-nums md:w-24 ${app.headRevision === null ? '' : 'font-mono text-mono'}`}
-            >
-              {app.headRevision === null ? 'No files yet' : `r${app.headRevision}`}
+            <span className="text-ink-3 tabular-nums md:w-24">
+              {app.headRevision === null ? 'no files yet' : `revision ${app.headRevision}`}
             </span>
-            <span className="hidden w-44 truncate font-mono text-mono text-ink-3 lg:block">
-              {app.externalId !== null && <Plain text={app.externalId} />}
-            </span>
+            {hasExternalIds && (
+              <span className="hidden w-44 truncate font-mono text-mono text-ink-3 lg:block">
+                {app.externalId !== null && <Plain text={app.externalId} />}
+              </span>
+            )}
             <span className="ml-auto text-ink-3 md:w-28 md:text-right">
               <Time at={app.updatedAt} />
             </span>
