@@ -26,7 +26,7 @@ export function search<S extends Shape>(shape: S): (given: Record<string, unknow
         throw new BadSearch(
           name,
           reads
-            ? `“${name}” has a value that it cannot have${reads.expected ?? ''}.`
+            ? `“${name}” ${reads.expected ?? 'has a value that it cannot have'}.`
             : `This page knows no “${name}”.`,
         );
       values[name] = read;
@@ -49,7 +49,7 @@ export const flag: Reads<boolean> = (value) =>
 /** One of these words. */
 export function word<const W extends string>(...words: W[]): Reads<W> & { expected: string } {
   return Object.assign((value: unknown) => words.find((one) => one === value), {
-    expected: ` (it is one of ${words.join(', ')})`,
+    expected: `can only be one of ${words.join(', ')}`,
   });
 }
 

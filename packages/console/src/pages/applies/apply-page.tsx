@@ -145,11 +145,11 @@ function OneApply({ apply }: { apply: Apply }) {
           className="mx-4 mb-3 flex flex-col gap-1 border-l-2 border-wait bg-wait-wash px-3 py-2"
         >
           {said && (
-            <p className="long">
+            <p className="long text-pretty">
               <Plain text={said} />
             </p>
           )}
-          {advice && <p className={said ? 'text-ink-2' : ''}>{advice}</p>}
+          {advice && <p className={`text-pretty ${said ? 'text-ink-2' : ''}`}>{advice}</p>}
         </div>
       )}
       {baseSourceId && headSourceId && (

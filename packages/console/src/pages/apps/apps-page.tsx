@@ -84,9 +84,14 @@ function List({ apps }: { apps: App[] }) {
             data-row
             className="row flex-wrap gap-y-0 md:flex-nowrap"
           >
-            <span className="min-w-0 basis-full truncate font-bold md:flex-1 md:basis-0">
+            <span className="min-w-0 flex-1 truncate font-bold">
               <Plain text={app.name} />
             </span>
+            <span className="text-ink-3 md:order-1 md:w-28 md:text-right">
+              <Time at={app.updatedAt} />
+            </span>
+            {/* On a phone, the rest stands below. */}
+            <span className="basis-full md:hidden" />
             <WorkOf work={work.get(app.id)} isMore={isMore} />
             <span className="text-ink-3 tabular-nums md:w-24">
               {app.headRevision === null ? 'no files yet' : `revision ${app.headRevision}`}
@@ -96,9 +101,6 @@ function List({ apps }: { apps: App[] }) {
                 {app.externalId !== null && <Plain text={app.externalId} />}
               </span>
             )}
-            <span className="ml-auto text-ink-3 md:w-28 md:text-right">
-              <Time at={app.updatedAt} />
-            </span>
           </Link>
         </li>
       ))}

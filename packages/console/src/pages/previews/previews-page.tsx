@@ -67,7 +67,7 @@ function Row({ preview, thread }: { preview: Preview; thread: string }) {
           {error ? (
             <Plain text={plainOutput(error.message)} />
           ) : (
-            <span className="font-mono text-mono">
+            <span className="font-mono">
               <Plain text={command.replace(/\s+/g, ' ')} />
             </span>
           )}
