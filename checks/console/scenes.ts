@@ -126,9 +126,7 @@ const ofThread =
 
 /** The code on each side has its colours: they come from a worker, after the text. */
 const coloured = (visit: Visit) =>
-  visit.page.waitForFunction(
-    `[...document.querySelectorAll('[data-side]')].every((side) => !side.checkVisibility() || side.querySelector('[class*="tok-"]'))`,
-  );
+  visit.page.locator('[data-side]:visible:not(:has([class*="tok-"]))').first().waitFor({ state: 'detached' });
 
 /** What pictures show: every page, and some of them in another state. */
 export const SCENES: Scene[] = [
