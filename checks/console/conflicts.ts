@@ -1,11 +1,18 @@
 /** Three versions of an app whose merge has each of the seven kinds of conflict. */
+import { PNG } from 'pngjs';
 
 const text = (changed: Record<number, string> = {}) =>
   Array.from({ length: 40 }, (_, i) => `${changed[i + 1] ?? `line ${i + 1}`}\n`).join('');
-const bytes = (...values: number[]) => ({
-  encoding: 'base64' as const,
-  content: Buffer.from([0x89, 0x50, 0x4e, 0x47, 0, ...values]).toString('base64'),
-});
+const SIZE = 96;
+/** A picture: a ring of this colour. */
+const ring = (red: number, green: number, blue: number) => {
+  const picture = new PNG({ width: SIZE, height: SIZE });
+  for (let at = 0; at < SIZE * SIZE; at++) {
+    const away = Math.hypot((at % SIZE) - SIZE / 2, Math.floor(at / SIZE) - SIZE / 2);
+    picture.data.set([red, green, blue, away > 24 && away < 44 ? 255 : 0], at * 4);
+  }
+  return { encoding: 'base64' as const, content: PNG.sync.write(picture).toString('base64') };
+};
 
 export const KINDS = ['content', 'add_add', 'delete_modify', 'rename', 'mode', 'binary', 'path'] as const;
 
@@ -14,7 +21,7 @@ export const BASE_FILES = [
   { path: 'src/prices.ts', content: text() },
   { path: 'src/legacy.ts', content: text() },
   { path: 'src/old-name.ts', content: text({ 1: 'export const name = 1' }) },
-  { path: 'assets/logo.png', ...bytes(1) },
+  { path: 'assets/logo.png', ...ring(120, 120, 120) },
 ];
 
 export const HEAD_CHANGES = [
@@ -23,7 +30,7 @@ export const HEAD_CHANGES = [
   { path: 'src/legacy.ts', content: null },
   { path: 'src/head-name.ts', renameFrom: 'src/old-name.ts' },
   { path: 'bin/run.sh', content: 'echo run\n', executable: true },
-  { path: 'assets/logo.png', ...bytes(2) },
+  { path: 'assets/logo.png', ...ring(11, 100, 120) },
   { path: 'docs/Notes.md', content: 'Notes of the head\n' },
 ];
 
@@ -33,6 +40,6 @@ export const DRAFT_CHANGES = [
   { path: 'src/legacy.ts', content: text({ 7: 'still in use' }) },
   { path: 'src/draft-name.ts', renameFrom: 'src/old-name.ts' },
   { path: 'bin/run.sh', content: 'echo run\n', executable: false },
-  { path: 'assets/logo.png', ...bytes(3) },
+  { path: 'assets/logo.png', ...ring(170, 90, 0) },
   { path: 'docs/notes.md', content: 'Notes of the draft\n' },
 ];

@@ -124,6 +124,10 @@ const ofThread =
   (ground: WholeGround) =>
     `${app(ground)}/threads/${ground.threads[name].id}${panel && `?panel=${panel}`}`;
 
+/** The code on each side has its colours: they come from a worker, after the text. */
+const coloured = (visit: Visit) =>
+  visit.page.locator('[data-side]:visible:not(:has([class*="tok-"]))').first().waitFor({ state: 'detached' });
+
 /** What pictures show: every page, and some of them in another state. */
 export const SCENES: Scene[] = [
   ...PAGES,
@@ -151,6 +155,7 @@ export const SCENES: Scene[] = [
   {
     name: 'conflict-content',
     path: (ground) => `${conflicted(ground)}/threads/${ground.conflict.thread.id}/apply?path=src/prices.ts`,
+    prepare: coloured,
   },
   {
     name: 'conflict-binary',

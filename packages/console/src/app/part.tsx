@@ -4,6 +4,8 @@ import type { ReactNode } from 'react';
 import { Button } from '../ui/button.tsx';
 
 interface PartProps {
+  /** What keeps its place until its code is there. */
+  fallback?: ReactNode;
   /** It lies over the page. */
   isOver?: boolean;
   onDismiss?: () => void;
@@ -19,8 +21,8 @@ export class Part extends Component<PartProps, { hasFailed: boolean }> {
   }
 
   override render() {
-    const { isOver = false, onDismiss, children } = this.props;
-    if (!this.state.hasFailed) return <Suspense>{children}</Suspense>;
+    const { isOver = false, onDismiss, fallback, children } = this.props;
+    if (!this.state.hasFailed) return <Suspense fallback={fallback}>{children}</Suspense>;
     return (
       <div
         role="alert"

@@ -5,8 +5,8 @@ export type Reads<T> = (value: unknown) => T | undefined;
 
 export class BadSearch extends Error {
   readonly param: string;
-  constructor(param: string, expected: string) {
-    super(`“${param}” is unknown or has a value that it cannot have${expected}.`);
+  constructor(param: string, message: string) {
+    super(message);
     this.param = param;
   }
 }
@@ -22,7 +22,13 @@ export function search<S extends Shape>(shape: S): (given: Record<string, unknow
       if (value === undefined) continue;
       const reads = Object.hasOwn(shape, name) ? shape[name] : undefined;
       const read = reads?.(value);
-      if (read === undefined) throw new BadSearch(name, reads?.expected ?? '');
+      if (read === undefined)
+        throw new BadSearch(
+          name,
+          reads
+            ? `“${name}” ${reads.expected ?? 'has a value that it cannot have'}.`
+            : `This page knows no “${name}”.`,
+        );
       values[name] = read;
     }
     return values as Values<S>;
@@ -43,7 +49,7 @@ export const flag: Reads<boolean> = (value) =>
 /** One of these words. */
 export function word<const W extends string>(...words: W[]): Reads<W> & { expected: string } {
   return Object.assign((value: unknown) => words.find((one) => one === value), {
-    expected: ` (it is one of ${words.join(', ')})`,
+    expected: `can only be one of ${words.join(', ')}`,
   });
 }
 

@@ -181,7 +181,7 @@ function Owner() {
           {user.email}
         </p>
       </div>
-      <Part>
+      <Part fallback={<span className="size-7" data-loading />}>
         <Menu
           label="You and the organization"
           icon="⋯"

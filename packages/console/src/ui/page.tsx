@@ -17,10 +17,12 @@ export function Page({
 }) {
   useTitle(title);
   return (
-    <div className="flex min-w-0 flex-col">
+    <div className="flex min-w-0 grow flex-col">
       <header className="flex flex-wrap items-center gap-x-4 gap-y-2 px-4 pt-4 pb-3">
         <h1 className="long mr-auto text-19 font-bold">{heading ?? title}</h1>
-        {actions && <div className="flex flex-wrap items-center gap-2">{actions}</div>}
+        {actions && (
+          <div className="flex flex-wrap items-center gap-2 max-sm:has-[[data-find]]:w-full">{actions}</div>
+        )}
       </header>
       {children}
     </div>

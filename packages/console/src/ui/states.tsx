@@ -32,7 +32,9 @@ export function Empty({ title, children }: { title: string; children?: ReactNode
   return (
     <div className="flex flex-col items-start gap-2 px-4 py-6">
       <p className="text-15 font-bold">{title}</p>
-      {children && <div className="flex max-w-[64ch] flex-col items-start gap-2 text-ink-2">{children}</div>}
+      {children && (
+        <div className="flex max-w-[64ch] flex-col items-start gap-2 text-pretty text-ink-2">{children}</div>
+      )}
     </div>
   );
 }

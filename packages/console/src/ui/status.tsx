@@ -80,14 +80,14 @@ export function Status({ status, word, bare = false }: { status: string; word?: 
   const known = LOOKS[status];
   const said = word ?? known?.word ?? status;
   return (
-    <span className={`inline-flex items-center gap-1.5 whitespace-nowrap ${colourOf(status)}`}>
+    <span className={`inline-flex items-baseline gap-1.5 whitespace-nowrap ${colourOf(status)}`}>
       <svg
         width="12"
         height="12"
         viewBox="0 0 12 12"
         aria-hidden={!bare}
         {...(bare && { role: 'img', 'aria-label': said })}
-        className={known?.shape === 'half' ? 'shrink-0 animate-turn' : 'shrink-0'}
+        className={`shrink-0 self-center ${known?.shape === 'half' ? 'animate-turn' : ''}`}
       >
         {SHAPES[known?.shape ?? 'ring']}
       </svg>

@@ -7,7 +7,7 @@ import { areLettersOn, setLetters } from '../../ui/keys.ts';
 import { Section } from '../../ui/page.tsx';
 
 const THEMES = [
-  { id: 'system', text: 'As the system' },
+  { id: 'system', text: 'Same as the system' },
   { id: 'light', text: 'Light' },
   { id: 'dark', text: 'Dark' },
 ];
@@ -32,7 +32,7 @@ export function Preferences() {
   const isOn = useSyncExternalStore(subscribe, areLettersOn);
   return (
     <Section title="This browser">
-      <div className="flex flex-col items-start gap-4 px-4 pt-1 pb-5">
+      <div className="flex flex-col items-start gap-4 px-4 pt-1 pb-3">
         <Choices
           label="Theme"
           choices={THEMES}

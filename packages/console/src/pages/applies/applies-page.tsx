@@ -4,12 +4,12 @@ import { useInfiniteQuery } from '@tanstack/react-query';
 import { Link, getRouteApi } from '@tanstack/react-router';
 import { allAppliesQuery, allThreadsQuery, headHistoryQuery, itemsOf } from '../../api/queries.ts';
 import { Button } from '../../ui/button.tsx';
-import { Select } from '../../ui/fields.tsx';
 import { Page } from '../../ui/page.tsx';
 import { Empty, Shown } from '../../ui/states.tsx';
 import { Status } from '../../ui/status.tsx';
 import { Id, Time, plural } from '../../ui/values.tsx';
 import { Plain } from '../../code/index.ts';
+import { StatusFilter } from '../builds/status-filter.tsx';
 import { aheadOf, stageOf } from './queue.ts';
 
 const route = getRouteApi('/signed-in/apps/$appId/applies');
@@ -22,20 +22,13 @@ export function AppliesPage() {
   const navigate = route.useNavigate();
   const applies = useInfiniteQuery(allAppliesQuery({ appId, ...(status && { status }) }));
   return (
-    <Page
-      title="Applies"
-      actions={
-        <Select
-          quiet
-          label="Status"
-          value={status ?? 'all'}
-          onChange={(id) =>
-            void navigate({ search: id === 'all' ? {} : { status: id as StatusWord }, replace: true })
-          }
-          choices={[{ id: 'all', text: 'All' }, ...STATUSES.map((id) => ({ id, text: id }))]}
-        />
-      }
-    >
+    <Page title="Applies">
+      <StatusFilter
+        label="Status"
+        statuses={STATUSES}
+        value={status}
+        onChange={(next) => void navigate({ search: next ? { status: next } : {}, replace: true })}
+      />
       <Shown query={applies}>
         {(data) => {
           const items = itemsOf(data);
@@ -90,7 +83,7 @@ function List({ appId, items }: { appId: string; items: Apply[] }) {
     heads.data?.pages.flatMap(({ items }) => items).map(({ applyId, revision }) => [applyId, revision]),
   );
   return (
-    <ul aria-label="Applies" className="border-t border-line">
+    <ul aria-label="Applies">
       {items.map((apply) => {
         const { id, sequence, status, threadId, conflicts, createdAt, finishedAt } = apply;
         const ahead = queue && aheadOf(apply, queue);

@@ -92,6 +92,8 @@ function OneApply({ apply }: { apply: Apply }) {
   const { projectId: appId, threadId, baseSourceId, headSourceId, draftSourceId, resultSourceId } = apply;
   const thread = useQuery(threadQuery(appId, threadId));
   const advice = adviceOf(apply);
+  // For those who run the service, and the advice says it, too.
+  const said = apply.error && !apply.error.startsWith('not_configured:') ? messageOf(apply.error) : null;
   return (
     <>
       <Facts>
@@ -107,14 +109,14 @@ function OneApply({ apply }: { apply: Apply }) {
             )}
           </Link>
         </Fact>
-        <Fact name="Asked">
+        <Fact name="Asked for">
           <Time at={apply.createdAt} />
         </Fact>
-        <Fact name={apply.finishedAt ? 'Took' : 'Since'}>
+        <Fact name={apply.finishedAt ? 'Took' : 'So far'}>
           <Took from={apply.createdAt} to={apply.finishedAt} />
         </Fact>
-        <Fact name="Conflicts">
-          {apply.conflictResolution === 'agent' ? 'left to an agent' : 'decided by hand'}
+        <Fact name="On conflicts">
+          {apply.conflictResolution === 'agent' ? 'an agent repairs them' : 'they are decided by hand'}
         </Fact>
         {apply.expectedHeadSourceId && (
           <Fact name="For the head">
@@ -137,21 +139,21 @@ function OneApply({ apply }: { apply: Apply }) {
           <Id value={apply.id} />
         </Fact>
       </Facts>
-      {(apply.error ?? advice) && (
+      {(said ?? advice) && (
         <div
           role="status"
           className="mx-4 mb-3 flex flex-col gap-1 border-l-2 border-wait bg-wait-wash px-3 py-2"
         >
-          {apply.error && (
-            <p className="long">
-              <Plain text={messageOf(apply.error)} />
+          {said && (
+            <p className="long text-pretty">
+              <Plain text={said} />
             </p>
           )}
-          {advice && <p className="text-ink-2">{advice}</p>}
+          {advice && <p className={`text-pretty ${said ? 'text-ink-2' : ''}`}>{advice}</p>}
         </div>
       )}
       {baseSourceId && headSourceId && (
-        <Section title="Three ways">
+        <Section title="Changes on both sides">
           <ThreeWay appId={appId} base={baseSourceId} head={headSourceId} draft={draftSourceId} />
         </Section>
       )}

@@ -38,9 +38,9 @@ export function ThreeWay({
         </Fact>
         {counts && (
           <>
-            <Fact name="Only the head">{plural(counts.head, 'path')}</Fact>
-            <Fact name="Only the draft">{plural(counts.draft, 'path')}</Fact>
-            <Fact name="Both">{plural(counts.both, 'path')}</Fact>
+            <Fact name="Only in the head">{plural(counts.head, 'path')}</Fact>
+            <Fact name="Only in the draft">{plural(counts.draft, 'path')}</Fact>
+            <Fact name="In both">{plural(counts.both, 'path')}</Fact>
           </>
         )}
       </Facts>

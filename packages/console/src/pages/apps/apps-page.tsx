@@ -73,6 +73,7 @@ function List({ apps }: { apps: App[] }) {
   const threads = useInfiniteQuery(allThreadsQuery({ status: 'running,waiting,queued' }));
   const work = workByApp(itemsOf(threads.data));
   const isMore = threads.hasNextPage;
+  const hasExternalIds = apps.some(({ externalId }) => externalId !== null);
   return (
     <ul aria-label="Apps" className="border-t border-line">
       {apps.map((app) => (
@@ -83,21 +84,23 @@ function List({ apps }: { apps: App[] }) {
             data-row
             className="row flex-wrap gap-y-0 md:flex-nowrap"
           >
-            <span className="min-w-0 basis-full truncate font-bold md:flex-1 md:basis-0">
+            <span className="min-w-0 flex-1 truncate font-bold">
               <Plain text={app.name} />
             </span>
-            <WorkOf work={work.get(app.id)} isMore={isMore} />
-            <span
-              className={`text-ink-3 tabular-nums md:w-24 ${app.headRevision === null ? '' : 'font-mono text-mono'}`}
-            >
-              {app.headRevision === null ? 'No files yet' : `r${app.headRevision}`}
-            </span>
-            <span className="hidden w-44 truncate font-mono text-mono text-ink-3 lg:block">
-              {app.externalId !== null && <Plain text={app.externalId} />}
-            </span>
-            <span className="ml-auto text-ink-3 md:w-28 md:text-right">
+            <span className="text-ink-3 md:order-1 md:w-28 md:text-right">
               <Time at={app.updatedAt} />
             </span>
+            {/* On a phone, the rest stands below. */}
+            <span className="basis-full md:hidden" />
+            <WorkOf work={work.get(app.id)} isMore={isMore} />
+            <span className="text-ink-3 tabular-nums md:w-24">
+              {app.headRevision === null ? 'no files yet' : `revision ${app.headRevision}`}
+            </span>
+            {hasExternalIds && (
+              <span className="hidden w-44 truncate font-mono text-mono text-ink-3 lg:block">
+                {app.externalId !== null && <Plain text={app.externalId} />}
+              </span>
+            )}
           </Link>
         </li>
       ))}

@@ -36,7 +36,7 @@ export function Artifact({ build }: { build: Build }) {
         <span className="ml-auto flex items-center gap-2">
           {artifactSha256 && (
             <span className="flex items-center font-mono text-mono text-ink-3">
-              sha256 {artifactSha256.slice(0, 12)}…
+              SHA-256 {artifactSha256.slice(0, 12)}…
               <CopyButton text={artifactSha256} label="Copy the artifact’s SHA-256" />
             </span>
           )}

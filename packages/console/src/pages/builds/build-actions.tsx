@@ -52,15 +52,15 @@ function Cancel({ build }: { build: Build }) {
   return (
     <>
       <FaultLine fault={cancel.fault} />
+      <Button kind="danger" isPending={cancel.isSending} offBecause={off} onPress={() => setAsking(true)}>
+        Cancel the build
+      </Button>
       <AsCode
         method="POST"
         path={`/api/platform/v1/apps/${appId}/builds/${id}/cancel`}
         ts={`client.builds.cancel('${appId}', '${id}')`}
         cli={`headrace builds cancel ${id} --app ${appId}`}
       />
-      <Button kind="danger" isPending={cancel.isSending} offBecause={off} onPress={() => setAsking(true)}>
-        Cancel the build
-      </Button>
       <Confirm
         title="Cancel this build"
         verb="Cancel the build"
@@ -91,6 +91,9 @@ function Repeat({ build }: { build: Build }) {
   return (
     <>
       <FaultLine fault={repeat.fault} />
+      <Button isPending={repeat.isSending} offBecause={off} onPress={() => repeat.send(body)}>
+        Repeat
+      </Button>
       <AsCode
         method="POST"
         path={`/api/platform/v1/apps/${appId}/threads/${threadId}/builds`}
@@ -98,9 +101,6 @@ function Repeat({ build }: { build: Build }) {
         ts={`client.builds.create('${appId}', '${threadId}', ${JSON.stringify(body)})`}
         cli={buildCommand({ ...body, appId, threadId })}
       />
-      <Button isPending={repeat.isSending} offBecause={off} onPress={() => repeat.send(body)}>
-        Repeat
-      </Button>
     </>
   );
 }

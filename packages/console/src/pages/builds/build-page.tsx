@@ -80,7 +80,9 @@ function About({ build }: { build: Build }) {
           <code className="long line-clamp-3 font-mono text-mono whitespace-pre-wrap" title={build.command}>
             <Plain text={build.command} />
           </code>
-          <CopyButton text={build.command} label="Copy the command" />
+          <span className="flex self-start">
+            <CopyButton text={build.command} label="Copy the command" />
+          </span>
         </Fact>
         <Fact name="Output">
           <code className="long font-mono text-mono">
@@ -99,14 +101,14 @@ function About({ build }: { build: Build }) {
             {`src_…${build.sourceId.slice(-6)}`}
           </Link>
         </Fact>
-        <Fact name="Took">
+        <Fact name={isActive(build) ? 'So far' : 'Took'}>
           <span>
             <Took from={build.startedAt} to={build.finishedAt} />
-            <span className="text-ink-3">
-              {' '}
-              of at most {build.timeoutSeconds} s · {isActive(build) ? 'asked for' : 'made'}{' '}
+            <span className="text-ink-3"> of at most {build.timeoutSeconds} s · </span>
+            <span className="whitespace-nowrap">
+              <span className="text-ink-3">{isActive(build) ? 'asked for' : 'made'} </span>
+              <Time at={build.createdAt} />
             </span>
-            <Time at={build.createdAt} />
           </span>
         </Fact>
         {build.artifactByteSize !== null && (

@@ -37,7 +37,7 @@ export function BuildRow({ build, thread }: { build: Build; thread?: string }) {
           <span className="@min-[560px]:w-20 @min-[560px]:text-right">
             <Took from={build.startedAt} to={build.finishedAt} />
           </span>
-          <span className="tabular-nums @min-[560px]:w-16 @min-[560px]:text-right">
+          <span className="tabular-nums @max-[560px]:empty:hidden @min-[560px]:w-16 @min-[560px]:text-right">
             {artifactByteSize === null ? '' : bytes(artifactByteSize)}
           </span>
           <span className="text-ink-3 @min-[560px]:w-24 @min-[560px]:text-right">

@@ -55,7 +55,7 @@ export function LogPanel({ build }: { build: Build }) {
   const isEmpty = log.lines.length === 0;
   if (isEmpty && error && !isEnded) return <Failure error={error} retry={again} />;
   return (
-    <div className="flex min-h-0 flex-col">
+    <div className="flex grow flex-col">
       <div className="flex flex-wrap items-center gap-x-3 gap-y-2 border-b border-line px-4 py-2">
         <input
           ref={field}
@@ -129,7 +129,7 @@ export function LogPanel({ build }: { build: Build }) {
           <Skeleton lines={8} height={20} />
         )
       ) : (
-        <div className="flex h-[max(320px,calc(100dvh-220px))] flex-col">
+        <div className="flex min-h-60 flex-[1_0_0px] flex-col">
           <LogLines
             label="Log"
             lines={log.lines}

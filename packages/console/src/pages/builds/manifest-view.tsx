@@ -49,7 +49,7 @@ export function ManifestView({ files }: { files: readonly ManifestFile[] }) {
           placeholder="Filter by path"
           value={filter}
           onChange={(event) => setFilter(event.target.value)}
-          className="input max-w-80"
+          className="input sm:max-w-80"
         />
       </div>
       <div className="overflow-x-auto">

@@ -23,7 +23,7 @@ export function StatusFilter<S extends string>({
           isSelected={value === status}
           onChange={(isOn) => onChange(isOn ? status : undefined)}
         >
-          {status}
+          {status[0]!.toUpperCase() + status.slice(1)}
         </Toggle>
       ))}
     </div>

@@ -83,7 +83,7 @@ export function ApplyBar({
         {open > 0 && (
           <Button onPress={onNext} aria-keyshortcuts="n">
             Next open
-            <kbd className="font-mono text-11 text-ink-3" aria-hidden>
+            <kbd className="hidden font-mono text-11 text-ink-3 sm:inline" aria-hidden>
               n
             </kbd>
           </Button>
@@ -143,11 +143,19 @@ function Agent({
   const [isAsked, setAsked] = useState(false);
   const runs = useInfiniteQuery(runsQuery(appId, threadId));
   const cost = itemsOf(runs.data).reduce((sum, { usage }) => sum + usage.costMicros, 0);
-  const said = runs.data ? ` (${runs.hasNextPage ? 'over ' : ''}${dollars(cost)} so far)` : '';
   return (
     <>
       <Button offBecause={off} onPress={() => setAsked(true)}>
-        Ask the agent instead{said}
+        {/* One text: the gap of a button would part it. */}
+        <span>
+          Ask the agent instead
+          {runs.data && (
+            <>
+              {` (${runs.hasNextPage ? 'over ' : ''}${dollars(cost)}`}
+              <span className="max-sm:hidden"> so far</span>)
+            </>
+          )}
+        </span>
       </Button>
       <FaultLine fault={write.fault} />
       <Confirm

@@ -61,7 +61,7 @@ function One({
   return (
     <Toggle isSelected={isOn} onChange={onPress} aria-keyshortcuts={keys}>
       {children}
-      <kbd className="font-mono text-11 text-ink-3" aria-hidden>
+      <kbd className="hidden font-mono text-11 text-ink-3 sm:inline" aria-hidden>
         {keys}
       </kbd>
     </Toggle>

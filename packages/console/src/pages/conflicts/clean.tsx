@@ -76,7 +76,7 @@ export function Clean({
         onAnyway={() => sending.send(preview, decisions.entries, true)}
       />
       {thread.data?.sourceId && (
-        <Section title="Three ways">
+        <Section title="Changes on both sides">
           <ThreeWay appId={appId} base={thread.data.sourceId} head={headSourceId} draft={sourceId} />
         </Section>
       )}

@@ -117,7 +117,7 @@ function LastApply({ apply }: { apply: Apply }) {
       <Link to="/apps/$appId/applies/$applyId" params={{ appId, applyId: id }} className="link">
         last apply
       </Link>{' '}
-      {status === 'conflicted' ? 'ended with conflicts' : 'failed'}, <Time at={finishedAt} />.{' '}
+      {status === 'conflicted' ? 'ended with conflicts' : 'failed'} <Time at={finishedAt} />.{' '}
       {adviceOf(apply) ?? (error && <Plain text={messageOf(error)} />)}
     </p>
   );

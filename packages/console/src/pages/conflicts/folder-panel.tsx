@@ -40,7 +40,7 @@ export function FolderPanel({
         {(['head', 'draft'] as const).map((side, i) => (
           <Button key={side} onPress={() => take(side)} aria-keyshortcuts={String(i + 1)}>
             Take the {side}’s for all {within.length}
-            <kbd className="font-mono text-11 text-ink-3" aria-hidden>
+            <kbd className="hidden font-mono text-11 text-ink-3 sm:inline" aria-hidden>
               {i + 1}
             </kbd>
           </Button>

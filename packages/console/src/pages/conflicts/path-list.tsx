@@ -54,7 +54,8 @@ export function PathList({
   );
 }
 
-const INDENT = 14;
+/** A name stands below the name of its folder. */
+const INDENT = 19;
 
 function RowLink({ row, entries, isSelected }: { row: Row; entries: Entries; isSelected: boolean }) {
   const { appId, threadId } = route.useParams();

@@ -69,14 +69,16 @@ export function Resolver({
         onAgent={onAgent}
         onNext={next}
       />
-      <div inert={sending.isSending} className="grid border-t border-line md:grid-cols-[300px_minmax(0,1fr)]">
-        <div className="flex flex-col border-b border-line md:sticky md:top-[calc(var(--bar)+49px)] md:max-h-[calc(100dvh-var(--bar)-49px)] md:self-start md:border-r md:border-b-0">
+      <div
+        inert={sending.isSending}
+        className="grid border-t border-line md:grow md:grid-cols-[300px_minmax(0,1fr)]"
+      >
+        <div className="flex flex-col border-b border-line md:sticky md:top-[calc(var(--bar)+49px)] md:max-h-[calc(100dvh-var(--bar)-49px)] md:self-start md:border-b-0">
           <div className="flex min-h-9 items-center justify-between gap-2 border-b border-line px-4">
             <span className="text-12 text-ink-3">
               {conflicts.length - open} of {conflicts.length} decided
             </span>
             <Toggle
-              kind="quiet"
               isSelected={search.only === 'open'}
               onChange={(isOn) =>
                 void navigate({
@@ -114,18 +116,20 @@ export function Resolver({
             )}
           </div>
         </div>
-        {conflict ? (
-          <FilePanel key={conflict.path} conflict={conflict} {...props} />
-        ) : isFolder ? (
-          <FolderPanel path={selected} {...props} />
-        ) : (
-          <Empty title="Not in conflict">
-            <p className="long font-mono text-mono">
-              <Plain text={selected} />
-            </p>
-            <p>Both sides agree on it by now. Choose another path, or press n for the next open one.</p>
-          </Empty>
-        )}
+        <div className="min-w-0 md:border-l md:border-line">
+          {conflict ? (
+            <FilePanel key={conflict.path} conflict={conflict} {...props} />
+          ) : isFolder ? (
+            <FolderPanel path={selected} {...props} />
+          ) : (
+            <Empty title="Not in conflict">
+              <p className="long font-mono text-mono">
+                <Plain text={selected} />
+              </p>
+              <p>Both sides agree on it by now. Choose another path, or press n for the next open one.</p>
+            </Empty>
+          )}
+        </div>
       </div>
     </>
   );

@@ -109,8 +109,8 @@ function Hash({ side, note }: { side: ConflictSide; note?: string }) {
       <dt className="text-ink-3">Size</dt>
       <dd>{bytes(side.byteSize)}</dd>
       <dt className="text-ink-3">SHA-256</dt>
-      <dd className="flex min-w-0 items-start font-mono text-mono">
-        <span className="long">{side.sha256.slice(0, 16)}…</span>
+      <dd className="flex min-w-0 items-center font-mono text-mono">
+        <span className="whitespace-nowrap">{side.sha256.slice(0, 12)}…</span>
         <CopyButton text={side.sha256} label="Copy the hash" />
       </dd>
     </dl>

@@ -9,7 +9,7 @@ const KINDS: Record<Conflict['kind'], string> = {
   add_add: 'both added',
   delete_modify: 'deleted',
   rename: 'renamed',
-  mode: 'mode',
+  mode: 'executable',
   binary: 'not text',
   path: 'names',
 };

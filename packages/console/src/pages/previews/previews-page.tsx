@@ -67,7 +67,9 @@ function Row({ preview, thread }: { preview: Preview; thread: string }) {
           {error ? (
             <Plain text={plainOutput(error.message)} />
           ) : (
-            <Plain text={command.replace(/\s+/g, ' ')} />
+            <span className="font-mono">
+              <Plain text={command.replace(/\s+/g, ' ')} />
+            </span>
           )}
         </span>
       </span>
