@@ -1,0 +1,1 @@
+export { deleteOrganizationVariables, deleteProjectVariables, sealedVariables } from './store.ts';
