@@ -21,6 +21,7 @@ import { clientEventsBenchmark } from './benchmarks/client-events.ts';
 import { clientBenchmark } from './benchmarks/client.ts';
 import { commitsBenchmark } from './benchmarks/commits.ts';
 import { consoleBenchmark } from './benchmarks/console.ts';
+import { environmentBenchmark } from './benchmarks/environment.ts';
 import { eventLagBenchmark } from './benchmarks/event-lag.ts';
 import { eventLoopBenchmark } from './benchmarks/event-loop.ts';
 import { gatewayBenchmark } from './benchmarks/gateway.ts';
@@ -61,6 +62,7 @@ const BENCHMARKS: Benchmark[] = [
   reopenBenchmark,
   repositoriesBenchmark,
   buildBenchmark,
+  environmentBenchmark,
   idleSandboxesBenchmark,
   importBenchmark,
   pushBenchmark,
