@@ -72,9 +72,12 @@ export async function removeVariable(cli: Cli, name: string, whose: Whose): Prom
 }
 
 export async function importVariables(cli: Cli, file: string, fields: Fields): Promise<void> {
+  const level = await levelOf(cli, fields);
+  // A level has at most 100.
+  const before = await level.list({ limit: 200, signal: cli.signal });
+  const known = new Set(before.items.map(({ name }) => name));
   const values = Object.entries(parseEnv(await readText(cli, file)));
   if (values.length === 0) throw usage(`${file} has no line NAME=VALUE.`);
-  const level = await levelOf(cli, fields);
   const names = values.map(([name]) => name).join(' ');
   const variables = await cli.write(async (client) => {
     const all: Variable[] = [];
@@ -82,7 +85,9 @@ export async function importVariables(cli: Cli, file: string, fields: Fields): P
       all.push(await level.set(client, name, { value, ...fieldsOf(fields) }));
     return all;
   }, names);
-  cli.show({ variables }, () => variables.map(({ name }) => `${oneLine(name)} is set.`).join('\n'));
+  cli.show({ variables }, () =>
+    variables.map(({ name }) => `${oneLine(name)} is ${known.has(name) ? 'replaced' : 'new'}.`).join('\n'),
+  );
 }
 
 const fieldsOf = ({ secret, for: targets }: Fields) => ({

@@ -203,7 +203,7 @@ describe('environment variables', () => {
     expect(await names('--organization')).toEqual(['ORG']);
     writeFileSync(join(cli.cwd, '.env'), 'export A=1\n# no\nB="two words"\nLINES=\n');
     expect((await cli.run(['env', 'import', '.env', ...of])).stdout).toBe(
-      'A is set.\nB is set.\nLINES is set.\n',
+      'A is new.\nB is new.\nLINES is replaced.\n',
     );
     expect((await cli.run(['env', 'get', 'B', ...of])).stdout).toBe('two words\n');
     expect((await cli.run(['env', 'rm', 'A', ...of])).exit).toBe(2);
