@@ -14,7 +14,6 @@ import { sealValue } from './values.ts';
 import { variableView } from './view.ts';
 
 const VALUE_BYTES = 32_768;
-const SECRET_CHARACTERS = 8;
 const LEVEL_VARIABLES = 100;
 const LEVEL_BYTES = 65_536;
 
@@ -23,7 +22,8 @@ export async function setVariable(tx: Tx, call: Call<unknown, NewVariable>, leve
   const { ctx, body } = call;
   const { value, secret: isSecret = false } = body;
   const name = requireName(call.params.name!);
-  requireValue(value, isSecret);
+  if (Buffer.byteLength(value) > VALUE_BYTES)
+    throw invalid({ path: '/value', message: `must be at most ${VALUE_BYTES} bytes in UTF-8` });
   const before = await findVariable(tx.db, level, name);
   const byteSize = Buffer.byteLength(name) + Buffer.byteLength(value);
   await requireRoom(tx, level, { id: before?.id ?? null, byteSize });
@@ -53,14 +53,6 @@ const answer = ({ ctx }: Call, { scope }: Level, row: Parameters<typeof variable
   body: { ok: true, variable: variableView(ctx.secretKey, row) },
   ...(scope && { scope }),
 });
-
-function requireValue(value: string, isSecret: boolean): void {
-  const fault = (message: string) => invalid({ path: '/value', message });
-  if (Buffer.byteLength(value) > VALUE_BYTES) throw fault(`must be at most ${VALUE_BYTES} bytes in UTF-8`);
-  // A short one would be masked wherever these few characters happen to stand.
-  if (isSecret && [...value].length < SECRET_CHARACTERS)
-    throw fault(`must have at least ${SECRET_CHARACTERS} characters, as a secret`);
-}
 
 /** Throws `conflict` where the level's other variables leave no room for it. */
 async function requireRoom(

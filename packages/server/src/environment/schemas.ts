@@ -7,6 +7,8 @@ import { Body, Enum, Id, Nullable, Text, Time } from '../http/schemas.ts';
 /** In the order in which they are shown. */
 export const TARGETS = ['run', 'exec', 'build', 'preview'] as const satisfies readonly VariableTarget[];
 
+const SECRET_CHARACTERS = 8;
+
 const Secret = Type.Boolean({
   examples: [true],
   description: 'The value is never shown, and masked in what comes out of sandboxes that have it.',
@@ -29,7 +31,12 @@ export const NewVariable = Body(
     secret: Type.Optional(Secret),
     targets: Type.Optional(Targets),
   },
-  { examples: [{ value: 'correct horse battery staple', secret: true, targets: ['exec', 'build'] }] },
+  {
+    // A short one would be masked wherever these few characters happen to stand.
+    if: { properties: { secret: { const: true } }, required: ['secret'] },
+    then: { properties: { value: { minLength: SECRET_CHARACTERS } } },
+    examples: [{ value: 'correct horse battery staple', secret: true, targets: ['exec', 'build'] }],
+  },
 );
 export type NewVariable = Static<typeof NewVariable>;
 
