@@ -228,7 +228,7 @@ export interface Run {
     cachedTokens: Counter;
     costMicros: Micros;
   };
-  /** What the capture left out, and hosts that the sandbox was refused. */
+  /** What the capture left out, and hosts that the sandbox was refused. Reason `secret`: a file that the run has added, changed or renamed holds the value of a secret that the run was given; it is part of the result. */
   warnings: Array<{
     path: string;
     reason: string;
