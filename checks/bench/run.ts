@@ -22,6 +22,7 @@ import { clientBenchmark } from './benchmarks/client.ts';
 import { commitsBenchmark } from './benchmarks/commits.ts';
 import { consoleBenchmark } from './benchmarks/console.ts';
 import { consoleLargeBenchmark } from './benchmarks/console-large.ts';
+import { environmentBenchmark } from './benchmarks/environment.ts';
 import { eventLagBenchmark } from './benchmarks/event-lag.ts';
 import { eventLoopBenchmark } from './benchmarks/event-loop.ts';
 import { gatewayBenchmark } from './benchmarks/gateway.ts';
@@ -62,6 +63,7 @@ const BENCHMARKS: Benchmark[] = [
   reopenBenchmark,
   repositoriesBenchmark,
   buildBenchmark,
+  environmentBenchmark,
   idleSandboxesBenchmark,
   importBenchmark,
   pushBenchmark,

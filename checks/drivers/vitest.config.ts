@@ -12,6 +12,7 @@ export default defineConfig({
       'packages/runner/src/capture/capture.test.ts',
       'packages/runner/src/tasks/{tasks,gateway}.test.ts',
       'packages/runner/src/tasks/egress.test.ts',
+      'packages/runner/src/masking/places.test.ts',
       'checks/drivers/escape/**/*.test.ts',
     ],
     pool: 'forks',

@@ -25,6 +25,7 @@ export interface Row {
     | 'applies/s'
     | 'deliveries/s'
     | 'sandboxes/s'
+    | 'MiB/s'
     | 'KiB'
     | 'kB'
     | 'objects'

@@ -99,6 +99,11 @@ export async function makeExhibits(
     transport: 'stdio',
     command: 'node tools.mjs',
   });
+  for (const [actor, level] of [
+    [key, app],
+    [owner, '/api'],
+  ] as const)
+    await call(actor, 'PUT', `${level}/environment/EXHIBIT`, { value: 'shown' });
   const automationId = await newAutomation(call, key, projectId as string);
   const executionId = await executed(call, key, automationId);
   const webhookId = await newWebhook(call, key);
@@ -142,6 +147,7 @@ export async function makeExhibits(
       invitationId,
       organizationId,
       provider: 'openai',
+      name: 'EXHIBIT',
       token: 'a'.repeat(43),
     },
   };

@@ -87,6 +87,17 @@ const ofAllApps: Recipe = ({ world, random }) => ({
   query: { appId: sometimes(random, 0.3) ? world.exhibits.ids.appId : undefined },
 });
 
+/** One of few names: a level has at most 100 variables. */
+const variable = (random: Random): Prepared => ({
+  ids: { name: random.pick(['A', '_b', 'API_URL']) },
+  body: { value: random.pick(['a value', 'ä → 🔑 ä → 🔑', 'two\nlines of text']) },
+});
+async function newVariable({ calls: { call } }: World, actor: Actor, level: string): Promise<string> {
+  const name = `V_${randomUUID().replaceAll('-', '_')}`;
+  await call(actor, 'PUT', `${level}/environment/${name}`, { value: 'gone soon' });
+  return name;
+}
+
 export const RECIPES: Record<string, Recipe> = {
   'projects.updateApp': ({ world, random }) => ({
     ids: world.spare,
@@ -298,6 +309,18 @@ export const RECIPES: Record<string, Recipe> = {
   'settings.updateOrganizationSettings': ({ world }) => ({
     actor: world.elsewhere,
     body: { runtime: undefined },
+  }),
+  'environment.setAppVariable': ({ random }) => variable(random),
+  'environment.setOrganizationVariable': ({ world, random }) => ({
+    actor: world.elsewhere,
+    ...variable(random),
+  }),
+  'environment.deleteAppVariable': async ({ world }) => ({
+    ids: { name: await newVariable(world, world.key, appOf(world)) },
+  }),
+  'environment.deleteOrganizationVariable': async ({ world }) => ({
+    actor: world.elsewhere,
+    ids: { name: await newVariable(world, world.elsewhere, '/api') },
   }),
   'operations.getOperation': ({ world, random }) => ({ ids: { operationId: random.pick(world.operations) } }),
   'scm.createRepository': ({ world, random }) => ({

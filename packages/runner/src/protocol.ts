@@ -95,7 +95,7 @@ import Type from 'typebox';
 import type { Static, TSchema } from 'typebox';
 
 /** Version 0 is a runner's from before versions: its status and its socket's path name none. */
-export const PROTOCOL_VERSION = 2;
+export const PROTOCOL_VERSION = 3;
 
 const Nullable = <S extends TSchema>(schema: S) => Type.Union([schema, Type.Null()]);
 const Texts = Type.Record(Type.String(), Type.String());
@@ -233,6 +233,11 @@ export const CaptureResult = Type.Object({
    * 1,000.
    */
   warnings: Type.Array(Type.Object({ path: Type.String(), reason: Type.String() })),
+  /**
+   * Those of `files` that hold the value of a secret of the workspace's last turn, where no other command ran
+   * since.
+   */
+  secrets: Type.Optional(Type.Array(Type.String())),
 });
 
 export const BlobsRequest = Type.Object({ paths: Type.Array(Type.String()) });
@@ -281,6 +286,10 @@ const COMMON = {
   authorities: Type.Optional(Type.String()),
   /** Variables; what the sandbox sets itself overrides them, and so do the agent's own. */
   env: Type.Optional(Texts),
+  /** Variables of the app: all that is set by anything else overrides them. */
+  variables: Type.Optional(Texts),
+  /** Those of their values that are masked in everything that the journal says, in each of their forms. */
+  secrets: Type.Optional(Type.Array(Type.String())),
   /** The system that the sandbox sees; absent: this machine's own, or that of the container driver's image. */
   runtime: Type.Optional(Runtime),
 };
@@ -362,6 +371,8 @@ export const TurnRequest = Type.Object({
       }),
     ),
   ),
+  /** The names of the app's variables, and what each is for, which the agent is told. */
+  variableTargets: Type.Optional(Type.Record(Type.String(), Type.Array(Type.String()))),
   /** `ask`: each tool call waits for POST …/permissions; the worker decides by policy. */
   permissions: Type.Enum(['ask', 'allow']),
 });
@@ -374,6 +385,8 @@ export const ExecRequest = Type.Object({
   workspaceId: Type.String(),
   command: Type.String(),
   stdin: Type.Optional(Type.String()),
+  /** It reads what the workspace's last turn has left: the secrets of that turn are masked, too. */
+  isOfTurn: Type.Optional(Type.Boolean()),
 });
 
 /**

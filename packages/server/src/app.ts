@@ -11,6 +11,7 @@ import { routes as buildRoutes } from './builds/routes.ts';
 import { serveConsole } from './console/serve.ts';
 import type { Context } from './context.ts';
 import { routes as editRoutes } from './edits/routes.ts';
+import { routes as environmentRoutes } from './environment/routes.ts';
 import { routes as eventRoutes } from './events/routes.ts';
 import { routes as execRoutes } from './execs/routes.ts';
 import { routes as healthRoutes } from './health/routes.ts';
@@ -58,6 +59,7 @@ export const routes: Route[] = [
   ...workspaceRoutes,
   ...eventRoutes,
   ...settingsRoutes,
+  ...environmentRoutes,
   ...operationRoutes,
   ...usageRoutes,
   ...mcpServerRoutes,

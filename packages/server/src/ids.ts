@@ -42,7 +42,8 @@ export type IdPrefix =
   | 'pass'
   | 'wh'
   | 'whd'
-  | 'aut';
+  | 'aut'
+  | 'env';
 
 const random = Buffer.alloc(8 * 1024);
 let used = random.length;

@@ -111,6 +111,14 @@ const SAMPLES: Record<string, Sample> = {
   'settings.getOrganizationSettings': NOTHING,
   'settings.listRuntimes': NOTHING,
   'settings.updateOrganizationSettings': settings,
+  'environment.listAppVariables': NOTHING,
+  'environment.getAppVariable': NOTHING,
+  'environment.setAppVariable': { body: () => ({ value: 'v' }) },
+  'environment.deleteAppVariable': NOTHING,
+  'environment.listOrganizationVariables': NOTHING,
+  'environment.getOrganizationVariable': NOTHING,
+  'environment.setOrganizationVariable': { body: () => ({ value: 'v' }) },
+  'environment.deleteOrganizationVariable': NOTHING,
   'operations.getOperation': NOTHING,
   'operations.listOperations': { query: () => '?idempotencyKey=k' },
   'usage.listModels': NOTHING,
@@ -331,6 +339,11 @@ async function party(): Promise<Party> {
   const mcpServerId = (
     await post('/api/mcp-servers', { name: 'ours', transport: 'http', url: 'https://mcp.example.com/' })
   ).body.mcpServer.id as string;
+  for (const [path, as] of [
+    [p, { key }],
+    ['/api', { cookie: owner.cookie }],
+  ] as const)
+    expectStatus(await s.call('PUT', `${path}/environment/NAME`, { value: 'ours' }, as), 200);
   const webhookId = (await post('/api/webhooks', { url: 'https://hooks.example.com/', types: ['*'] })).body
     .subscription.id as string;
   const deliveryId = (await post(`/api/webhooks/${webhookId}/test`, {})).body.delivery.id as string;
@@ -460,7 +473,7 @@ async function openApproval(orgId: string, threadId: string, runId: string): Pro
 }
 
 /** What is no id of ours. */
-const NAMED: Record<string, string> = { provider: 'openai', number: '1', index: '0' };
+const NAMED: Record<string, string> = { provider: 'openai', number: '1', index: '0', name: 'NAME' };
 const absent = (): Ids =>
   Object.fromEntries(
     Object.entries(PARAM_PREFIX).map(([name, prefix]) => [

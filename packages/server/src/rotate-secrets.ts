@@ -3,6 +3,7 @@ import { sql } from 'kysely';
 import { sealedAutomationSecrets } from './automations/index.ts';
 import { SECRET_KEY_LOCK } from './db/advisory-locks.ts';
 import type { Db } from './db/database.ts';
+import { sealedVariables } from './environment/index.ts';
 import { sealedMcpSecrets } from './mcp-servers/index.ts';
 import { sealedAnswers } from './receipts/store.ts';
 import { sealedCredentials, sealedWebhookSecrets } from './scm/index.ts';
@@ -14,6 +15,7 @@ import { sealedSubscriptionSecrets } from './webhooks/index.ts';
 const ALL: SealedRows[] = [
   sealedModelKeys,
   sealedMcpSecrets,
+  sealedVariables,
   sealedCredentials,
   sealedWebhookSecrets,
   ...sealedSubscriptionSecrets,

@@ -35,6 +35,7 @@ const workspaceOf = (tree: Tree): Workspace => ({
   captured: null,
   evidence: [],
   homes: new Map(),
+  secrets: [],
   usedAt: 0,
   bytes: null,
 });

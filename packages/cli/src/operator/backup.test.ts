@@ -12,6 +12,7 @@ import { readManifest, restore } from '@headrace/server/backup/index.ts';
 import { startService } from '@headrace/server/boot.ts';
 import type { Service } from '@headrace/server/boot.ts';
 import { readConfig } from '@headrace/server/config.ts';
+import { openValue } from '@headrace/server/environment/values.ts';
 import { DELETION_LOCK } from '@headrace/server/db/advisory-locks.ts';
 import { migrate } from '@headrace/server/db/migrate.ts';
 import { OWNER, startTestServer } from '@headrace/server/service.fixture.ts';
@@ -59,6 +60,7 @@ let report: { point: { at: string }; objects: { count: number; missing: string[]
 const written: Written[] = [];
 const cursors: string[] = [];
 let feed: string;
+let variable: string;
 let repository: TestRepository;
 let pushed: string;
 const inBackup = () => written.filter(({ at }) => at < Date.parse(report.point.at));
@@ -116,6 +118,12 @@ beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'headrace-backup-'));
   const { appId } = await write('first');
   feed = `${P}/apps/${appId}/events`;
+  variable = `${P}/apps/${appId}/environment`;
+  for (const [name, secret] of [
+    ['PLAIN', false],
+    ['SECRET', true],
+  ] as const)
+    await ok(server.call('PUT', `${variable}/${name}`, { value: `value of ${name}`, secret }));
   cursors.push(await head());
   repository = await newRepository(server, [{ path: 'a.txt', content: 'a' }]);
   const copy = await Copy.of(repository);
@@ -214,6 +222,19 @@ describe('a restored backup', () => {
     expect(refs).toEqual(await refsOf(repository));
     expect(refs['refs/heads/work']).toBe(pushed);
     await gitOk(['fsck', '--strict'], { cwd: at.dir });
+  });
+
+  test('has the environment variables, and opens their values', async () => {
+    const { variables } = (await (await at(variable)).json()) as { variables: unknown[] };
+    expect(variables).toMatchObject([
+      { name: 'PLAIN', value: 'value of PLAIN' },
+      { name: 'SECRET', value: null },
+    ]);
+    const rows = await restored.ctx.db.selectFrom('variables').selectAll().orderBy('name').execute();
+    expect(rows.map((row) => openValue(restored.ctx.secretKey, row))).toEqual([
+      'value of PLAIN',
+      'value of SECRET',
+    ]);
   });
 
   test('has the passwords and the secret key', async () => {

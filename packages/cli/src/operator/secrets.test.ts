@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { signedIn } from '@headrace/server/accounts/callers.fixture.ts';
+import { openValue } from '@headrace/server/environment/values.ts';
 import { openSecrets } from '@headrace/server/mcp-servers/secrets.ts';
 import { existingSecretKeys, readSecretKeys, replaceSecretKey } from '@headrace/server/secret-keys.ts';
 import { startTestServer } from '@headrace/server/service.fixture.ts';
@@ -56,18 +57,20 @@ function headrace(args: string[], keys: Record<string, string>) {
   });
 }
 
-/** The model key, and the secrets of the MCP server, the webhook and the automation, as the service opens them. */
+/** The model key, and the secrets of the MCP server, the webhook, the automation and a variable, as the service opens them. */
 async function opened() {
   const { ctx } = s.service;
   const { org_id: orgId } = await ctx.db.selectFrom('model_keys').select('org_id').executeTakeFirstOrThrow();
   const server = await ctx.db.selectFrom('mcp_servers').selectAll().executeTakeFirstOrThrow();
   const webhook = await ctx.db.selectFrom('webhook_subscriptions').selectAll().executeTakeFirstOrThrow();
   const automation = await ctx.db.selectFrom('automations').selectAll().executeTakeFirstOrThrow();
+  const variable = await ctx.db.selectFrom('variables').selectAll().executeTakeFirstOrThrow();
   return [
     await openModelKey(ctx, orgId, 'anthropic'),
     openSecrets(ctx.secretKey, server),
     openSigningSecrets(ctx.secretKey, PURPOSE, webhook, new Date()),
     openSigningSecrets(ctx.secretKey, OF_AUTOMATIONS, automation, new Date()),
+    openValue(ctx.secretKey, variable),
   ];
 }
 
@@ -113,11 +116,14 @@ test('former keys open, the current one seals; rotate seals all of it again, aft
   const next = await s.call('POST', `/api/automations/${hook.body.automation.id}/secret`, {}, { cookie });
   expect([put.status, made.status, webhook.status, turned.status]).toEqual([200, 201, 201, 200]);
   expect([hook.status, next.status]).toEqual([201, 200]);
+  const variable = { value: 'value of a variable', secret: true };
+  expect((await s.call('PUT', '/api/environment/TOKEN', variable, { cookie })).status).toBe(200);
   const known = [
     'sk-secret',
     { authorization: 'Bearer mcp' },
     [turned.body.secret, webhook.body.secret],
     [next.body.secret, hook.body.secret],
+    'value of a variable',
   ];
   const invitation = (await invite()).text;
   const { cursor } = (await s.call('GET', '/api/platform/v1/events/head')).body;
@@ -144,6 +150,7 @@ test('former keys open, the current one seals; rotate seals all of it again, aft
     return [
       { what: 'model keys', ...some },
       { what: "MCP servers' secrets", ...some },
+      { what: 'environment variables', ...some },
       { what: "installations' credentials", ...none },
       { what: "installations' webhook secrets", ...none },
       { what: "webhooks' secrets", ...some },
@@ -167,7 +174,7 @@ test('what no key opens is named, and left as it is', async () => {
   expect([code, stdout]).toEqual([
     1,
     expect.stringMatching(
-      /unreadable {2}model keys: org_\w+ anthropic: no key opens it[^]*7 remain under a key/,
+      /unreadable {2}model keys: org_\w+ anthropic: no key opens it[^]*8 remain under a key/,
     ),
   ]);
   expect((await headrace(['rotate'], { HEADRACE_SECRET_KEY: SECOND })).code).toBe(0);

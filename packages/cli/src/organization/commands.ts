@@ -1,6 +1,7 @@
 import { command } from '../core/command.ts';
 import type { Command } from '../core/command.ts';
 import { INPUT_OPTION, LIST_OPTIONS } from '../core/options.ts';
+import { environmentCommands } from './environment-commands.ts';
 import { keyCommands } from './key-commands.ts';
 import { mcpServerCommands } from './mcp-server-commands.ts';
 import { peopleCommands } from './people-commands.ts';
@@ -187,6 +188,7 @@ const systemCommands: readonly Command[] = [
 export const organizationCommands: readonly Command[] = [
   ...usageCommands,
   ...settingsCommands,
+  ...environmentCommands,
   ...keyCommands,
   ...peopleCommands,
   ...webhookCommands,

@@ -186,6 +186,54 @@ describe('people', () => {
   });
 });
 
+describe('environment variables', () => {
+  test('of an app and the organization: set, listed, printed, imported, deleted', async () => {
+    const cli = await owner();
+    const { app } = await documentOf(cli, ['apps', 'create', 'Shop']);
+    const of = ['--app', app.id as string];
+    const set = await cli.run(['env', 'set', 'API_URL', 'https://x', ...of]);
+    expect([set.exit, set.stdout]).toEqual([0, 'API_URL is set for run, exec, build, preview.\n']);
+    await documentOf(cli, ['env', 'set', 'LINES', '--for', 'build', ...of], { stdin: ' a \nb\n' });
+    await documentOf(cli, ['env', 'set', 'ORG', 'theirs', '--organization']);
+    expect((await cli.run(['env', 'get', 'LINES', ...of])).stdout).toBe(' a \nb\n');
+    const names = async (...more: string[]) =>
+      (await documentOf(cli, ['env', 'list', ...more])).variables.map((v: { name: string }) => v.name);
+    expect(await names(...of)).toEqual(['API_URL', 'LINES']);
+    expect(await names(...of, '--effective')).toEqual(['API_URL', 'LINES', 'ORG']);
+    expect(await names('--organization')).toEqual(['ORG']);
+    writeFileSync(join(cli.cwd, '.env'), 'export A=1\n# no\nB="two words"\nLINES=\n');
+    expect((await cli.run(['env', 'import', '.env', ...of])).stdout).toBe(
+      'A is new.\nB is new.\nLINES is replaced.\n',
+    );
+    expect((await cli.run(['env', 'get', 'B', ...of])).stdout).toBe('two words\n');
+    expect((await cli.run(['env', 'rm', 'A', ...of])).exit).toBe(2);
+    await documentOf(cli, ['env', 'rm', 'A', '--yes', ...of]);
+    expect((await cli.run(['env', 'get', 'A', ...of])).exit).toBe(5);
+  });
+
+  test('a secret comes from stdin or a file, never as an argument, and nothing shows or keeps it', async () => {
+    const cli = await owner();
+    const { app } = await documentOf(cli, ['apps', 'create', 'Shop']);
+    const of = ['--app', app.id as string];
+    const secret = 'very-secret-0123456789';
+    const asArgument = await cli.run(['env', 'set', 'TOKEN', secret, '--secret', ...of]);
+    expect([asArgument.exit, asArgument.stdout]).toEqual([2, '']);
+    expect(asArgument.stderr).toContain('Give it on stdin');
+    expect(asArgument.stderr).not.toContain(secret);
+    const set = await documentOf(cli, ['env', 'set', 'TOKEN', '--secret', ...of], { stdin: `${secret}\n` });
+    expect(set.variable).toMatchObject({ value: null, targets: ['exec', 'build', 'preview'] });
+    const got = await cli.run(['env', 'get', 'TOKEN', ...of]);
+    expect([got.exit, got.stdout]).toEqual([4, '']);
+    await documentOf(cli, ['env', 'import', '-', '--secret', '--for', 'build', ...of], {
+      stdin: `X=${secret}`,
+    });
+    expect((await cli.run(['env', 'list', ...of])).stdout).toMatch(
+      /^TOKEN\tsecret\texec build preview\tapp\t/,
+    );
+    expect(filesIn(cli.home).join()).not.toContain(secret);
+  });
+});
+
 describe('model keys, models, runtimes and usage', () => {
   test('a key of a provider comes from stdin, and nothing shows it', async () => {
     const cli = await owner();

@@ -89,7 +89,9 @@ import type {
   ScmUpdateRepositoryInput,
   SendMessageInput,
   Session,
+  SetAppVariableInput,
   SetModelKeyInput,
+  SetOrganizationVariableInput,
   Settings,
   SignInInput,
   Source,
@@ -121,6 +123,7 @@ import type {
   UpdateWebhookInput,
   Usage,
   User,
+  Variable,
   WebhookRotateSecretInput,
   WorkspaceRecord,
 } from './types.ts';
@@ -659,6 +662,25 @@ export interface SettingsCalls {
   updateOrganization(body?: UpdateOrganizationSettingsInput, options?: WriteOptions): Call<Settings>;
 }
 
+export interface EnvironmentCalls {
+  /** List an app's environment variables, by name. */
+  list(appId: string, options?: { effective?: boolean } & PageOptions): ListCall<Variable>;
+  /** Get an environment variable of an app. */
+  get(appId: string, name: string, options?: CallOptions): Call<Variable>;
+  /** Set an environment variable of an app. */
+  set(appId: string, name: string, body: SetAppVariableInput, options?: WriteOptions): Call<Variable>;
+  /** Delete an environment variable of an app. */
+  delete(appId: string, name: string, options?: WriteOptions): Call<Variable>;
+  /** List the organization's environment variables, by name. */
+  listOrganization(options?: PageOptions): ListCall<Variable>;
+  /** Get an environment variable of the organization. */
+  getOrganization(name: string, options?: CallOptions): Call<Variable>;
+  /** Set an environment variable of the organization. */
+  setOrganization(name: string, body: SetOrganizationVariableInput, options?: WriteOptions): Call<Variable>;
+  /** Delete an environment variable of the organization. */
+  deleteOrganization(name: string, options?: WriteOptions): Call<Variable>;
+}
+
 export interface OperationsCalls {
   /** Find the receipts of an idempotency key. */
   list(options: { idempotencyKey: string } & PageOptions): ListCall<Operation>;
@@ -1061,6 +1083,7 @@ export interface Resources {
   previews: PreviewsCalls;
   workspaces: WorkspacesCalls;
   settings: SettingsCalls;
+  environment: EnvironmentCalls;
   operations: OperationsCalls;
   models: ModelsCalls;
   modelKeys: ModelKeysCalls;
@@ -1097,6 +1120,7 @@ export interface AppResources {
   previews: Bound<Pick<PreviewsCalls, 'create' | 'list' | 'get' | 'delete'>>;
   workspaces: Bound<Pick<WorkspacesCalls, 'reportActivity' | 'policy' | 'history'>>;
   settings: Bound<Pick<SettingsCalls, 'get' | 'update'>>;
+  environment: Bound<Pick<EnvironmentCalls, 'list' | 'get' | 'set' | 'delete'>>;
 }
 
 /** Calls of one project, by the Direct API, its ids left out. */
@@ -1108,6 +1132,7 @@ export interface ProjectResources {
   builds: Bound<Pick<BuildsCalls, 'get' | 'artifact' | 'manifest' | 'logs' | 'cancel'>>;
   previews: Bound<Pick<PreviewsCalls, 'get' | 'delete'>>;
   settings: Bound<Pick<SettingsCalls, 'get' | 'update'>>;
+  environment: Bound<Pick<EnvironmentCalls, 'list' | 'get' | 'set' | 'delete'>>;
 }
 
 /** Calls of one thread of an app, its ids left out. */

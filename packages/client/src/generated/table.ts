@@ -95,6 +95,14 @@ settings.get GET A/settings settings d
 .runtimes GET /runtimes [runtimes
 .getOrganization GET /settings settings
 .updateOrganization PATCH /settings settings kb
+environment.list GET A/environment [variables d
+.get GET A/environment/: variable d
+.set PUT A/environment/: variable dkb
+.delete DELETE A/environment/: variable dk
+.listOrganization GET /environment [variables
+.getOrganization GET /environment/: variable
+.setOrganization PUT /environment/: variable kb
+.deleteOrganization DELETE /environment/: variable k
 operations.list GET /operations [operations
 .get GET /operations/: operation
 models.list GET /models [models

@@ -228,7 +228,7 @@ export interface Run {
     cachedTokens: Counter;
     costMicros: Micros;
   };
-  /** What the capture left out, and hosts that the sandbox was refused. */
+  /** What the capture left out, and hosts that the sandbox was refused. Reason `secret`: a file that the run has added, changed or renamed holds the value of a secret that the run was given; it is part of the result. */
   warnings: Array<{
     path: string;
     reason: string;
@@ -699,6 +699,19 @@ export interface Runtime {
   isDefault: boolean;
   /** Whether sandboxes can have it now. */
   available: boolean;
+}
+export interface Variable {
+  id: string;
+  name: string;
+  /** null: a secret. */
+  value: string | null;
+  /** The value is never shown, and masked in what comes out of sandboxes that have it. */
+  secret: boolean;
+  targets: VariableTargets;
+  /** Whose it is. */
+  level: 'organization' | 'app';
+  createdAt: Time;
+  updatedAt: Time;
 }
 export interface Operation {
   id: string;
@@ -1358,6 +1371,15 @@ export interface UpdateAppSettingsBody {
   } | null;
   reviewLoop?: SettingsReviewLoop | null;
 }
+/** Which sandboxes have it: those of runs, of commands, of builds, of previews. By default all of them; a secret all but `run`, where an agent could read it. */
+export type VariableTargets = Array<'run' | 'exec' | 'build' | 'preview'>;
+export interface SetAppVariableBody {
+  /** At most 32,768 bytes in UTF-8; a secret at least 8 characters. */
+  value: string;
+  /** The value is never shown, and masked in what comes out of sandboxes that have it. */
+  secret?: boolean;
+  targets?: VariableTargets;
+}
 /** Sent to the `url` with each request. Stored encrypted, never returned, never in a sandbox. */
 export type CreateMcpServerBodyHeaders = Record<string, string>;
 /** Environment of the `command`. Stored encrypted and never returned; the sandbox that runs the command contains it. */
@@ -1721,6 +1743,8 @@ export type ReportActivityInput = {
 };
 export type UpdateAppSettingsInput = UpdateAppSettingsBody;
 export type UpdateOrganizationSettingsInput = UpdateAppSettingsBody;
+export type SetAppVariableInput = SetAppVariableBody;
+export type SetOrganizationVariableInput = SetAppVariableBody;
 export type SetModelKeyInput = {
   key: string;
 };
@@ -1924,6 +1948,7 @@ export type ErrorCode =
   | 'organization_not_found'
   | 'model_key_not_found'
   | 'mcp_server_not_found'
+  | 'variable_not_found'
   | 'installation_not_found'
   | 'repository_not_found'
   | 'branch_not_found'

@@ -67,7 +67,7 @@ describe.skipIf(!bench)('capture', () => {
   });
 
   test('an empty workspace has no files', async () => {
-    expect(await captured({ a: 'a' }, 'rm a')).toEqual({ files: [], strays: [], warnings: [] });
+    expect(await captured({ a: 'a' }, 'rm a')).toEqual({ files: [], strays: [], warnings: [], secrets: [] });
   });
 
   test('leaves out ignored files in silence, but not those of the base', async () => {

@@ -4,6 +4,7 @@ import { RunnerError } from '../errors.ts';
 import type { CapturedFile, CaptureResult, OverRequest } from '../protocol.ts';
 import { collect } from '../sandbox/collect.ts';
 import { DEFAULT_LIMITS, type Bind, type Sandbox } from '../sandbox/driver.ts';
+import { ValueFinder } from '../masking/value-finder.ts';
 import { startSandbox, type Host } from '../sandbox/host.ts';
 import { tarHeader, tarPadding, TAR_END, type TarEntry } from '../tar.ts';
 import type { CapturedFiles, Workspace } from '../workspaces/workspaces.ts';
@@ -52,6 +53,8 @@ interface Found {
   contents: ReadonlyMap<string, Buffer>;
   strays: Choice['strays'];
   warnings: CaptureResult['warnings'];
+  /** Paths of hashed files with a secret. */
+  secrets: string[];
 }
 
 /**
@@ -61,8 +64,8 @@ interface Found {
  * `too_large` 413.
  */
 export async function capture(host: Host, workspace: Workspace, basePaths: string[]): Promise<CaptureResult> {
-  const { hashed, strays, warnings } = await find(host, workspace, new Set(basePaths), seeAll);
-  return { files: hashed, strays, warnings };
+  const { hashed, strays, warnings, secrets } = await find(host, workspace, new Set(basePaths), seeAll);
+  return { files: hashed, strays, warnings, secrets };
 }
 
 /**
@@ -76,14 +79,18 @@ export async function captureChanges(
 ): Promise<CaptureResult> {
   const over = sourceBelow(workspace);
   const { listing } = over.source;
-  const { hashed, kept, strays, warnings } = await find(host, workspace, new Set(basePaths), (known) =>
-    seeSome(over, known),
+  const { hashed, kept, strays, warnings, secrets } = await find(
+    host,
+    workspace,
+    new Set(basePaths),
+    (known) => seeSome(over, known),
   );
   const moved = [...kept].flatMap(([path, { path: from }]) => (path === from ? [] : { path, from }));
   return {
     files: hashed,
     strays,
     warnings,
+    secrets,
     over: { moved, missing: [...listing.paths].filter((path) => kept.get(path)?.path !== path) },
   };
 }
@@ -198,7 +205,13 @@ async function read(
         : new Uint8Array(),
     );
     if (isLocked(entries, choice)) return 'locked';
-    const changed = choice.files.filter((file) => !known.has(file));
+    const finder = new ValueFinder(workspace.secrets);
+    // A file that was only moved is as it was in the source, which may have held the secret already.
+    const isChanged = (file: Listed): boolean => {
+      const same = known.get(file);
+      return !same || (finder.isNeeded && same.path !== file.path);
+    };
+    const changed = choice.files.filter(isChanged);
     const changedBytes = changed.reduce((sum, { byteSize }) => sum + byteSize, 0);
     if (changedBytes > CONTENT_BYTES)
       throw new RunnerError(413, 'too_large', 'The files of the workspace are too large to be captured.');
@@ -208,24 +221,30 @@ async function read(
     );
     const hashed: CapturedFile[] = [];
     const contents = new Map<string, Buffer>();
+    const secrets: string[] = [];
     for (const file of changed) {
+      const search = finder.isNeeded ? finder.search() : undefined;
       const content = changedBytes <= KEPT_BYTES ? await reader.read(file.byteSize) : undefined;
-      if (content) contents.set(file.path, content);
+      if (content) {
+        contents.set(file.path, content);
+        search?.push(content);
+      }
       hashed.push({
         path: file.path,
         byteSize: file.byteSize,
-        sha256: content ? hash('sha256', content) : await reader.sha256(file.byteSize),
+        sha256: content ? hash('sha256', content) : await reader.sha256(file.byteSize, search),
         executable: isExecutable(file),
       });
+      if (search?.hasFound) secrets.push(file.path);
     }
     await reader.end();
     const kept = new Map(
       choice.files.flatMap((file) => {
         const same = known.get(file);
-        return same ? [[file.path, same]] : [];
+        return same && !isChanged(file) ? [[file.path, same]] : [];
       }),
     );
-    return { ...choice, hashed, kept, contents };
+    return { ...choice, hashed, kept, contents, secrets };
   });
 }
 

@@ -113,6 +113,7 @@ describe.skipIf(!canOverlay)('a capture beside a source tree', () => {
     expect(await compared(await over('src_plain'), 'src_plain')).toEqual({
       files: [],
       strays: [],
+      secrets: [],
       warnings: [],
       over: { moved: [], missing: [] },
     });

@@ -1,4 +1,5 @@
 import type { Readable, Writable } from 'node:stream';
+import type { Mask } from '../masking/mask.ts';
 import { AcpFault, AgentGone, RpcError } from './acp-fault.ts';
 import { linesOf } from './acp-lines.ts';
 
@@ -38,16 +39,22 @@ export class AcpConnection {
   readonly #input: Readable;
   readonly #output: Writable;
   readonly #handlers: AcpHandlers;
+  readonly #mask: Mask;
   readonly #pending = new Map<number, Pending>();
   #lastId = 0;
   #strays = 0;
   #firstStray = '';
   #fault: Error | undefined;
 
-  constructor(input: Readable, output: Writable, handlers: AcpHandlers) {
+  constructor(
+    { stdout: input, stdin: output }: { stdout: Readable; stdin: Writable },
+    handlers: AcpHandlers,
+    mask: Mask,
+  ) {
     this.#input = input;
     this.#output = output;
     this.#handlers = handlers;
+    this.#mask = mask;
     void this.#read();
   }
 
@@ -132,12 +139,12 @@ export class AcpConnection {
     this.#pending.delete(message['id'] as number);
     clearTimeout(waiting.timer);
     const { error, result } = message;
-    if (isObject(error)) waiting.reject(new RpcError(Number(error['code']), wordsOf(error)));
+    if (isObject(error)) waiting.reject(new RpcError(Number(error['code']), wordsOf(error, this.#mask)));
     else waiting.resolve(isObject(result) ? result : {});
   }
 
   #stray(line: string): void {
-    this.#firstStray ||= line.slice(0, STRAY_CHARACTERS);
+    this.#firstStray ||= this.#mask.text(line).slice(0, STRAY_CHARACTERS);
     if (++this.#strays > STRAY_LINES)
       throw new AcpFault(`The agent does not speak the Agent Client Protocol.${this.#strayWords()}`);
   }
@@ -169,15 +176,11 @@ function messageOf(line: string): Params | undefined {
 }
 
 /** Agents often put the real reason into `data`. */
-function wordsOf(error: Params): string {
+function wordsOf(error: Params, mask: Mask): string {
   const { message, data } = error;
   const details = isObject(data) ? (data['details'] ?? data['message']) : data;
-  return (
-    [message, details]
-      .filter((part) => typeof part === 'string' && part !== '')
-      .join(': ')
-      .slice(0, 1000) || 'it gave no reason'
-  );
+  const words = [message, details].filter((part) => typeof part === 'string' && part !== '').join(': ');
+  return mask.text(words).slice(0, 1000) || 'it gave no reason';
 }
 
 function drained(output: Writable): Promise<void> {

@@ -14,7 +14,7 @@ import { Task, type TaskSpec, type WorkEnd } from './task.ts';
  * Waits for a command to exit; its output goes to the journal. Its background processes die with the sandbox.
  */
 export async function runCommand(task: Task, sandbox: Sandbox, stdin = ''): Promise<WorkEnd> {
-  const written = journalOutput(task.journal, sandbox);
+  const written = journalOutput(task.journal, task.mask, sandbox);
   sandbox.stdin.end(stdin);
   const exit = await sandbox.exited;
   await written;
@@ -27,7 +27,7 @@ export class ExecTask extends Task {
   readonly #workspace: Workspace;
 
   constructor(host: Host, id: string, request: ExecRequest, workspace: Workspace) {
-    super(host, id, request);
+    super(host, id, request, request.isOfTurn ? workspace.secrets : []);
     this.#workspace = workspace;
   }
 

@@ -2,6 +2,7 @@ import { EGRESS_ENV } from '../egress/environment.ts';
 import type { Reach } from '../egress/policy.ts';
 import type { EgressProxy } from '../egress/proxy.ts';
 import { EGRESS_PORT } from '../protocol.ts';
+import type { Mask } from '../masking/mask.ts';
 import type { TaskSockets } from '../sandbox/sockets.ts';
 import type { Journal } from './journal.ts';
 
@@ -13,11 +14,11 @@ const HOST_CHARACTERS = 253;
 /** Opens the proxy to a task's sandbox; returns the environment and the port by which commands find it. */
 export async function openEgress(
   proxy: EgressProxy,
-  { sockets, journal, reach }: { sockets: TaskSockets; journal: Journal; reach: Reach },
+  { sockets, journal, mask, reach }: { sockets: TaskSockets; journal: Journal; mask: Mask; reach: Reach },
 ): Promise<{ env: Record<string, string>; ports: Record<number, string> }> {
   const told = new Set<string>();
   const name = await proxy.open(sockets, reach, ({ host, port, reason }) => {
-    const shown = host.slice(0, HOST_CHARACTERS);
+    const shown = mask.text(host).slice(0, HOST_CHARACTERS);
     const key = shown.toLowerCase().replace(/\.$/, '');
     if (told.has(key) || told.size > RECORDED) return;
     told.add(key);

@@ -1,6 +1,7 @@
 import type { Readable } from 'node:stream';
 import { StringDecoder } from 'node:string_decoder';
 import { finished } from 'node:stream/promises';
+import type { Mask } from '../masking/mask.ts';
 import type { Journal } from './journal.ts';
 
 /** The longest text of one entry, and how long small pieces wait for more. */
@@ -8,15 +9,18 @@ const ENTRY_BYTES = 64 * 1024,
   COALESCE_MS = 20;
 /** In UTF-16 units, each of which takes up to three bytes of UTF-8. */
 const PIECE = Math.floor(ENTRY_BYTES / 3);
-/** Kept per stream and task; later output is read and dropped, so that the command never blocks. */
-const STREAM_BYTES = 4 * 1024 * 1024;
+/**
+ * UTF-16 units kept per stream and task; later output is read and dropped, so that the command never blocks.
+ */
+const STREAM_UNITS = 4 * 1024 * 1024;
 
 /**
- * Writes both streams of a command into its journal, in order of arrival, as UTF-8.
+ * Writes both streams of a command into its journal, in order of arrival, as UTF-8, masked.
  * Resolves when both have ended and everything is written.
  */
 export async function journalOutput(
   journal: Journal,
+  mask: Mask,
   streams: { stdout: Readable; stderr: Readable },
 ): Promise<void> {
   let pending: { stream: 'stdout' | 'stderr'; text: string } | undefined;
@@ -37,17 +41,19 @@ export async function journalOutput(
   await Promise.all(
     (['stdout', 'stderr'] as const).map(async (name) => {
       const decoder = new StringDecoder('utf8');
-      let left = STREAM_BYTES;
+      const masked = mask.stream();
+      let left = STREAM_UNITS;
+      const keep = (text: string): void => {
+        if (text !== '') add(name, text.slice(0, left));
+        left = Math.max(0, left - text.length);
+      };
       streams[name].on('data', (bytes: Buffer) => {
-        const text = decoder.write(left < bytes.length ? bytes.subarray(0, left) : bytes);
-        left = Math.max(0, left - bytes.length);
-        if (text !== '') add(name, text);
+        if (left > 0) keep(masked.push(decoder.write(bytes)));
       });
       await finished(streams[name], { writable: false }).catch(() => {
         /* broken off by a kill */
       });
-      const rest = decoder.end();
-      if (rest !== '') add(name, rest);
+      if (left > 0) keep(masked.push(decoder.end()) + masked.end());
     }),
   );
   flush();

@@ -14,12 +14,23 @@ const INTERRUPTED =
  * accepts.
  */
 export function promptBlocks(
-  { prompt, attachments = [], history = [] }: TurnRequest,
+  { prompt, attachments = [], history = [], variableTargets = {} }: TurnRequest,
   session: Session,
   wasInterrupted: boolean,
 ): ContentBlock[] {
   const before = session.isLoaded ? (wasInterrupted ? [INTERRUPTED] : []) : conversation(history);
-  return [...before.map(text), ...messageBlocks(prompt, attachments, session)];
+  const told = [...before, ...variables(variableTargets)];
+  return [...told.map(text), ...messageBlocks(prompt, attachments, session)];
+}
+
+/** Names only: a value that an agent was told would be in its session, and with the model's provider. */
+function variables(targets: Record<string, string[]>): string[] {
+  const all = Object.entries(targets).map(([name, of]) => `${name} (${of.join(', ')})`);
+  if (all.length === 0) return [];
+  return [
+    '[Environment variables of the app, with where each is set: run (your commands), exec (commands of users), ' +
+      `build, preview. ${all.join('; ')}. Read them from the environment; do not print or store values.]`,
+  ];
 }
 
 /** A message and the attachments that the agent accepts. */

@@ -3,6 +3,7 @@ import type { Readable } from 'node:stream';
 import { RunnerError } from '../errors.ts';
 import type { Origin, SandboxLimits, SteerRequest, TaskEnd, TaskRequest, TaskState } from '../protocol.ts';
 import type { EgressProxy } from '../egress/proxy.ts';
+import { Mask } from '../masking/mask.ts';
 import { openEgress } from './egress.ts';
 import {
   BASE_ENV,
@@ -33,6 +34,8 @@ export abstract class Task {
   readonly id: string;
   readonly request: TaskRequest;
   readonly journal = new Journal();
+  /** Masks the secrets of its sandbox. */
+  readonly mask: Mask;
   readonly host: Host;
   protected readonly sockets: TaskSockets;
   status: TaskState['status'] = 'preparing';
@@ -52,11 +55,13 @@ export abstract class Task {
   #timedOut = false;
   #overrun: string | undefined;
 
-  constructor(host: Host, id: string, request: TaskRequest) {
+  /** `secrets`: further ones to be masked. */
+  constructor(host: Host, id: string, request: TaskRequest, secrets: readonly string[] = []) {
     this.host = host;
     this.sockets = new TaskSockets(host);
     this.id = id;
     this.request = request;
+    this.mask = new Mask([...secrets, ...(request.secrets ?? [])]);
     this.ended = new Promise((resolve, reject) => {
       this.#settle = { resolve, reject };
     });
@@ -191,6 +196,7 @@ export abstract class Task {
     const { env, ports } = await openEgress(this.egress, {
       sockets: this.sockets,
       journal: this.journal,
+      mask: this.mask,
       reach: { hosts, privateHosts, endpoints },
     });
     return { ...spec, env: { ...env, ...spec.env }, ports: { ...spec.ports, ...ports } };
@@ -208,12 +214,12 @@ export abstract class Task {
 
   /** The spec with the request's runtime, variables and trusted certificates; its own `env` wins. */
   #withSettings(spec: TaskSpec): TaskSpec {
-    const { env = {}, authorities, runtime } = this.request;
+    const { env = {}, variables = {}, authorities, runtime } = this.request;
     const trust =
       authorities === undefined
         ? { env: {}, binds: [] }
         : trustOf(this.host, authorities, runtime?.root ?? null);
-    const given = Object.entries(env).filter(([name]) => !(name in BASE_ENV));
+    const given = Object.entries({ ...variables, ...env }).filter(([name]) => !Object.hasOwn(BASE_ENV, name));
     const path: Record<string, string> = runtime ? { PATH: pathOf(this.request) } : {};
     return {
       ...spec,
@@ -231,7 +237,10 @@ export abstract class Task {
 
   #finish(end: TaskEnd): void {
     this.status = 'ended';
-    this.journal.append(end);
+    const { error } = end;
+    this.journal.append(
+      error ? { ...end, error: { ...error, message: this.mask.text(error.message) } } : end,
+    );
   }
 
   #resultOf(end: WorkEnd, oom: boolean): TaskEnd {

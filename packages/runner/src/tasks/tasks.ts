@@ -102,6 +102,8 @@ export class Tasks {
   #startInWorkspace(id: string, request: Extract<TaskRequest, { workspaceId: string }>): Task {
     const workspace = this.#workspaces.get(request.workspaceId);
     this.#workspaces.claim(workspace, id);
+    if (request.kind === 'turn') workspace.secrets = request.secrets ?? [];
+    else if (!request.isOfTurn) workspace.secrets = [];
     const task =
       request.kind === 'turn'
         ? new TurnTask(this.#host, id, request, {

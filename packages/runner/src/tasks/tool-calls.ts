@@ -1,3 +1,4 @@
+import type { Mask, MaskedText } from '../masking/mask.ts';
 import { TOOL_OUTPUT_BYTES, type JournalEntry } from '../protocol.ts';
 import { isObject, type Params } from './acp-connection.ts';
 import { AcpFault } from './acp-fault.ts';
@@ -5,10 +6,11 @@ import type { Journal } from './journal.ts';
 
 type ToolEntry = Omit<Extract<JournalEntry, { type: 'tool' }>, 'offset' | 'at' | 'type'>;
 /**
- * A call, and the number of bytes of its output that came in pieces: a summary of the result (an exit code)
- * does not replace these.
+ * A call, its output that comes in pieces (null: none did), and the number of their bytes: a summary of the
+ * result (an exit code) does not replace these.
  */
 interface Call extends ToolEntry {
+  pieces: MaskedText | null;
   streamed: number;
 }
 
@@ -38,17 +40,19 @@ const CALLS = 5_000,
  */
 export class ToolCalls {
   readonly #journal: Journal;
+  readonly #mask: Mask;
   readonly #open = new Map<string, Call>();
   readonly #ended = new Map<string, Call>();
   #changes = 0;
 
-  constructor(journal: Journal) {
+  constructor(journal: Journal, mask: Mask) {
     this.#journal = journal;
+    this.#mask = mask;
   }
 
   /** The call in its present state. Throws AcpFault over a limit. */
   update(update: Params): Readonly<ToolEntry> {
-    const toolCallId = words(update['toolCallId']).slice(0, ID_CHARACTERS);
+    const toolCallId = this.#mask.text(words(update['toolCallId'])).slice(0, ID_CHARACTERS);
     if (toolCallId === '') throw new AcpFault('The agent told of a tool call without an id.');
     const ended = this.#ended.get(toolCallId);
     if (ended) return ended;
@@ -62,9 +66,11 @@ export class ToolCalls {
         input: null,
         output: null,
         truncated: false,
+        pieces: null,
         streamed: 0,
       },
       update,
+      this.#mask,
     );
     if (!known && this.#open.size + this.#ended.size >= CALLS)
       throw new AcpFault(`The agent made more than ${CALLS} tool calls.`);
@@ -77,12 +83,12 @@ export class ToolCalls {
 
   /** Ends the calls that the agent left open. */
   close(status: 'cancelled' | 'failed'): void {
-    for (const tool of this.#open.values()) this.#append({ ...tool, status });
+    for (const tool of this.#open.values()) this.#append({ ...tool, ...lastOf(tool), status });
     this.#open.clear();
   }
 
   #keep(tool: Call): void {
-    if (tool.status !== 'completed' && tool.status !== 'failed') {
+    if (!hasEnded(tool)) {
       this.#open.set(tool.toolCallId, tool);
       return;
     }
@@ -97,7 +103,7 @@ export class ToolCalls {
   }
 
   #append(call: Call): void {
-    const { streamed: _, ...tool } = call;
+    const { pieces: _, streamed: __, ...tool } = call;
     this.#journal.append({ type: 'tool', ...tool });
   }
 }
@@ -105,17 +111,20 @@ export class ToolCalls {
 /** The name of a call until its agent gives one. */
 const UNNAMED = 'tool';
 
-function merged(before: Call, update: Params): Call {
+function merged(before: Call, update: Params, mask: Mask): Call {
   const { title, status, rawInput } = update;
-  return {
+  const call = {
     ...before,
-    name: before.name === UNNAMED ? nameOf(update).slice(0, NAME_CHARACTERS) : before.name,
-    title: typeof title === 'string' ? title.slice(0, TITLE_CHARACTERS) : before.title,
+    name: before.name === UNNAMED ? mask.text(nameOf(update)).slice(0, NAME_CHARACTERS) : before.name,
+    title: typeof title === 'string' ? mask.text(title).slice(0, TITLE_CHARACTERS) : before.title,
     status: typeof status === 'string' ? (STATUS[status] ?? before.status) : before.status,
-    input: rawInput === undefined ? before.input : bounded(rawInput),
-    ...outputAfter(before, update),
+    input: rawInput === undefined ? before.input : bounded(rawInput, mask),
+    ...outputAfter(before, update, mask),
   };
+  return hasEnded(call) ? { ...call, ...lastOf(call) } : call;
 }
+
+const hasEnded = ({ status }: Call): boolean => status === 'completed' || status === 'failed';
 
 /** ACP has no field for a tool's name: agents put it into _meta; otherwise the kind has to do. */
 function nameOf(update: Params): string {
@@ -133,14 +142,19 @@ function nameOf(update: Params): string {
  * The output after an update, which carries all of it or a further piece. Agents also send the result in
  * `rawOutput`, which counts when there is nothing better.
  */
-function outputAfter(before: Call, update: Params): Partial<Call> {
+function outputAfter(before: Call, update: Params, mask: Mask): Partial<Call> {
   const text = textOf(update['content']),
     piece = pieceOf(metaOf(update));
-  if (text !== undefined) return { ...cut(text, { wasCut: isCutBy(update) }), streamed: 0 };
-  if (piece !== undefined) return joined(before, piece);
+  if (text !== undefined)
+    return { ...cut(mask.text(text), { wasCut: isCutBy(update) }), pieces: null, streamed: 0 };
+  if (piece !== undefined) {
+    const pieces = before.pieces ?? mask.stream();
+    return { pieces, ...joined(before, pieces.push(piece)) };
+  }
   const { rawOutput } = update;
-  if (before.streamed > 0 || rawOutput === undefined || rawOutput === null) return {};
-  return cut(typeof rawOutput === 'string' ? rawOutput : jsonOf(rawOutput), { wasCut: isCutBy(update) });
+  if (before.pieces || rawOutput === undefined || rawOutput === null) return {};
+  const result = mask.text(typeof rawOutput === 'string' ? rawOutput : jsonOf(rawOutput));
+  return cut(result, { wasCut: isCutBy(update) });
 }
 
 const isCutBy = (update: Params): boolean => metaOf(update)['headrace/truncated'] === true;
@@ -160,6 +174,12 @@ function pieceOf(meta: Params): string | undefined {
     'data'
   ];
   return typeof piece === 'string' && piece !== '' ? piece : undefined;
+}
+
+/** The output with what its pieces held back until their end. */
+function lastOf(call: Call): Partial<Call> {
+  const rest = call.pieces?.end() ?? '';
+  return rest === '' ? {} : joined(call, rest);
 }
 
 /** Bytes are counted per piece: measuring the whole each time would take quadratic time. */
@@ -183,11 +203,12 @@ function cut(text: string, { wasCut }: { wasCut: boolean }): Pick<ToolEntry, 'ou
   };
 }
 
-function bounded(input: unknown): unknown {
+function bounded(given: unknown, mask: Mask): unknown {
+  if (isDeeper(given, INPUT_LEVELS))
+    return { truncated: mask.text(jsonOf(given)).slice(0, INPUT_CHARACTERS) };
+  const input = mask.json(given);
   const text = jsonOf(input);
-  return text.length <= INPUT_CHARACTERS && !isDeeper(input, INPUT_LEVELS)
-    ? input
-    : { truncated: text.slice(0, INPUT_CHARACTERS) };
+  return text.length <= INPUT_CHARACTERS ? input : { truncated: text.slice(0, INPUT_CHARACTERS) };
 }
 
 const isDeeper = (value: unknown, levels: number): boolean =>

@@ -1,4 +1,5 @@
 import { RunnerError } from '../errors.ts';
+import type { Mask, MaskedText } from '../masking/mask.ts';
 import type { TurnRequest } from '../protocol.ts';
 import { isObject, type AcpHandlers, type Params } from './acp-connection.ts';
 import { AcpFault, RPC, RpcError } from './acp-fault.ts';
@@ -19,6 +20,7 @@ export class TurnUpdates implements AcpHandlers {
   readonly #journal: Journal;
   readonly #permissions: TurnRequest['permissions'];
   readonly #tools: ToolCalls;
+  readonly #masked: MaskedText;
   readonly #questions = new Map<string, (isAllowed: boolean) => void>();
   #reply = '';
   #said = 0;
@@ -26,10 +28,11 @@ export class TurnUpdates implements AcpHandlers {
   #hasBegun = false;
   #denied: { toolCallId: string; title: string } | null = null;
 
-  constructor(journal: Journal, permissions: TurnRequest['permissions']) {
+  constructor(journal: Journal, mask: Mask, permissions: TurnRequest['permissions']) {
     this.#journal = journal;
     this.#permissions = permissions;
-    this.#tools = new ToolCalls(journal);
+    this.#tools = new ToolCalls(journal, mask);
+    this.#masked = mask.stream();
   }
 
   /** Earlier updates do not belong to this turn. */
@@ -50,8 +53,9 @@ export class TurnUpdates implements AcpHandlers {
     answer(isAllowed);
   }
 
-  /** Ends the calls that the agent left open. */
+  /** Ends the calls that the agent left open, and its reply. */
   close(status: 'cancelled' | 'failed'): void {
+    this.#show(this.#masked.end());
     this.#tools.close(status);
     this.#hasBegun = false;
   }
@@ -103,8 +107,12 @@ export class TurnUpdates implements AcpHandlers {
       throw new AcpFault(
         `The agent's reply had more than ${SAID_CHARACTERS / 1024 ** 2} million characters.`,
       );
-    if (this.#reply.length >= REPLY_CHARACTERS) return;
-    this.#reply = (this.#reply + content['text']).slice(0, REPLY_CHARACTERS);
+    if (this.#reply.length < REPLY_CHARACTERS) this.#show(this.#masked.push(content['text']));
+  }
+
+  #show(text: string): void {
+    if (text === '') return;
+    this.#reply = (this.#reply + text).slice(0, REPLY_CHARACTERS);
     this.#journal.text(this.#reply);
   }
 }

@@ -6,6 +6,7 @@ import type { Host } from '../sandbox/host.ts';
 import type { Sandbox } from '../sandbox/driver.ts';
 import { gitBaseline } from '../warm/git-baseline.ts';
 import type { AgentHome, Workspace } from '../workspaces/workspaces.ts';
+import type { Mask, MaskedText } from '../masking/mask.ts';
 import { addingPatch } from '../workspaces/fresh-patch.ts';
 import type { Trees } from '../workspaces/trees.ts';
 import { AcpConnection, type Params } from './acp-connection.ts';
@@ -41,6 +42,7 @@ export class TurnTask extends Task {
   readonly #cancelled = new AbortController();
   #home: AgentHome | undefined;
   #stderr = '';
+  readonly #maskedStderr: MaskedText;
 
   constructor(
     host: Host,
@@ -52,7 +54,8 @@ export class TurnTask extends Task {
     this.#workspace = workspace;
     this.#trees = trees;
     this.#gateways = gateways;
-    this.#updates = new TurnUpdates(this.journal, request.permissions);
+    this.#maskedStderr = this.mask.stream();
+    this.#updates = new TurnUpdates(this.journal, this.mask, request.permissions);
   }
 
   override answerPermission(requestId: string, allow: boolean): void {
@@ -92,9 +95,9 @@ export class TurnTask extends Task {
 
   protected async work(sandbox: Sandbox): Promise<WorkEnd> {
     sandbox.stderr.setEncoding('utf8').on('data', (part: string) => {
-      this.#stderr = (this.#stderr + part).slice(-STDERR_BYTES);
+      this.#stderr = (this.#stderr + this.#maskedStderr.push(part)).slice(-STDERR_BYTES);
     });
-    const connection = new AcpConnection(sandbox.stdout, sandbox.stdin, this.#updates);
+    const connection = new AcpConnection(sandbox, this.#updates, this.mask);
     const end = this.#discreet(
       await this.#converse(connection).catch((error: Error) => this.#failureOf(error, sandbox)),
     );
@@ -130,7 +133,7 @@ export class TurnTask extends Task {
     const answered = connection.request('session/prompt', { sessionId: session.id, prompt });
     if (session.steerable) this.#steering.open((message) => this.#steer(connection, session, message));
     this.journal.append({ type: 'ready', steerable: session.steerable });
-    return endOf(await answered, this.#updates.denied);
+    return endOf(await answered, this.#updates.denied, this.mask);
   }
 
   async #steer(
@@ -150,18 +153,19 @@ export class TurnTask extends Task {
   /** A dead agent's last output says more than that its pipe was closed. */
   async #failureOf(error: Error, sandbox: Sandbox): Promise<WorkEnd> {
     if (error instanceof RunnerError) return lost(error.message);
-    const words = this.#stderr.trim().slice(-LAST_WORDS);
+    const message = this.mask.text(error.message);
     if (!(error instanceof AgentGone))
-      return failed(error.name === 'RpcError' ? `The agent failed: ${error.message}` : error.message);
+      return failed(error.name === 'RpcError' ? `The agent failed: ${message}` : message);
     const exit = await Promise.race([sandbox.exited, sleep(EXIT_MS, undefined, { ref: false })]);
     if (exit?.oom)
       return lost(
         `The sandbox took more than its ${Math.round(this.limits.memoryBytes / 1024 ** 2)} MiB of memory.`,
       );
+    const words = (this.#stderr + this.#maskedStderr.end()).trim().slice(-LAST_WORDS);
     return failed(
       exit
         ? `The agent ended with ${exit.signal ?? exit.code} before its turn did. ${words}`
-        : `${error.message} ${words}`,
+        : `${message} ${words}`,
     );
   }
 
@@ -197,10 +201,10 @@ export class TurnTask extends Task {
 }
 
 /** `denied`: the title of the last denied call, if nothing came after it. */
-function endOf({ stopReason, _meta: meta }: Params, denied: string | null): WorkEnd {
+function endOf({ stopReason, _meta: meta }: Params, denied: string | null, mask: Mask): WorkEnd {
   const reason = (meta as Params | undefined | null)?.[SCRIPT_FAILED];
   if (typeof reason === 'string')
-    return { ...failed(''), error: { code: 'script_failed', message: reason.slice(0, 1000) } };
+    return { ...failed(''), error: { code: 'script_failed', message: mask.text(reason).slice(0, 1000) } };
   if (stopReason === 'refusal') return failed('The agent refused the message.');
   if (stopReason === 'cancelled')
     return failed(

@@ -43,16 +43,21 @@ export class ByteReader {
     return Buffer.concat(parts);
   }
 
-  /** SHA-256 of the next bytes, in hex. */
-  async sha256(length: number): Promise<string> {
+  /** SHA-256 of the next bytes, in hex; `also` gets them, too. */
+  async sha256(length: number, also?: { push(piece: Buffer): void }): Promise<string> {
     if (this.#rest.length >= length) {
       // one call for a small file: half the time of a Hash object
-      const digest = hash('sha256', this.#rest.subarray(0, length), 'hex');
+      const bytes = this.#rest.subarray(0, length);
+      const digest = hash('sha256', bytes, 'hex');
+      also?.push(bytes);
       this.#rest = this.#rest.subarray(length);
       return digest;
     }
     const sum = createHash('sha256');
-    for await (const part of this.pieces(length)) sum.update(part);
+    for await (const part of this.pieces(length)) {
+      sum.update(part);
+      also?.push(part);
+    }
     return sum.digest('hex');
   }
 

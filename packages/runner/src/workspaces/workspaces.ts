@@ -36,6 +36,8 @@ export interface Workspace {
   /** Paths written as evidence for a turn; capture skips them without a warning. */
   evidence: string[];
   homes: Map<string, AgentHome>;
+  /** Secrets of its last turn, until another command works in it. */
+  secrets: string[];
   /** When something worked in it last, on this process's monotonic clock. */
   usedAt: number;
   /** What it took when it was measured last, after its last use; null where that is to be done. */
@@ -105,7 +107,7 @@ export class Workspaces {
         this.trees.remove(old.tree);
         this.#removeHomes(old);
         old.tree = tree;
-        Object.assign(old, { evidence: evidenceOf(tree), ...fresh() });
+        Object.assign(old, { evidence: evidenceOf(tree), secrets: [], ...fresh() });
       });
     const tree = await make();
     if (this.#byId.has(id)) {
@@ -119,6 +121,7 @@ export class Workspaces {
       captured: null,
       evidence: evidenceOf(tree),
       homes: new Map(),
+      secrets: [],
       ...fresh(),
     });
   }

@@ -1,4 +1,5 @@
 import { audit } from '../audit/index.ts';
+import { deleteOrganizationVariables } from '../environment/index.ts';
 import { ApiError } from '../http/errors.ts';
 import { write } from '../http/operation.ts';
 import { Ok } from '../http/schemas.ts';
@@ -37,6 +38,7 @@ export const deleteOrganization = write({
     // Secrets of others that it gave us go at once.
     await deleteModelKeysOf(tx, organization.id);
     await deleteMcpServersOf(tx, organization.id);
+    await deleteOrganizationVariables(tx, organization.id);
     await deleteSourceControlOf(tx, organization.id);
     await deleteSubscriptionsOf(tx, organization.id);
     await markOrganizationDeleted(tx, organization.id);

@@ -66,11 +66,13 @@ describe('200', () => {
       ),
       201,
     );
+    for (const path of ['/api', `/api/platform/v1/apps/${app.id}`])
+      expectStatus(await s.call('PUT', `${path}/environment/A`, { value: 'v' }, { cookie }), 200);
     expect(expectStatus(await remove(organization.id, cookie), 200).body.organization).toEqual({
       ...organization,
       role: 'owner',
     });
-    for (const table of ['model_keys', 'mcp_servers'] as const)
+    for (const table of ['model_keys', 'mcp_servers', 'variables'] as const)
       expect(
         await s.service.ctx.db
           .selectFrom(table)

@@ -56,7 +56,7 @@ async function startTask(ctx: Context, build: Build): Promise<TaskState> {
     command: build.command,
     outputDirectory: build.output_directory,
     timeoutMs: build.timeout_seconds * 1000,
-    ...(await sandboxOf(ctx, build)),
+    ...(await sandboxOf(ctx, build, 'build')),
   });
 }
 

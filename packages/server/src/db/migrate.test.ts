@@ -247,6 +247,31 @@ test('0028: messages have the sizes of their attachments', async () => {
   ]);
 });
 
+test('0029: an organization, and each of its projects, has at most one variable of a name', async () => {
+  await databaseThrough(28);
+  await insert('organizations', { id: 'org_1', name: 'One' });
+  for (const id of ['prj_1', 'prj_2'])
+    await insert('projects', { org_id: 'org_1', id, kind: 'platform', name: 'App' });
+  await migrate(database.connection);
+  const variable = (id: string, projectId: string | null, name: string) =>
+    insert('variables', {
+      org_id: 'org_1',
+      id,
+      project_id: projectId,
+      name,
+      value_sealed: Buffer.of(1),
+      byte_size: 2,
+      is_secret: true,
+      targets: ['exec'],
+    });
+  await variable('env_1', null, 'A');
+  await variable('env_2', 'prj_1', 'A');
+  await variable('env_3', 'prj_2', 'A');
+  await variable('env_4', null, 'a');
+  await expect(variable('env_5', null, 'A')).rejects.toThrow(/unique/);
+  await expect(variable('env_6', 'prj_1', 'A')).rejects.toThrow(/unique/);
+});
+
 const ALPHABET = '0123456789abcdefghjkmnpqrstvwxyz';
 /** An id's first ten characters are its milliseconds. */
 const timeOf = (id: string) =>

@@ -189,6 +189,23 @@ export interface McpServersTable {
   updated_at: GeneratedTime;
 }
 
+export interface VariablesTable {
+  org_id: string;
+  id: string;
+  /** null: of the whole organization. */
+  project_id: string | null;
+  name: string;
+  value_sealed: Buffer;
+  byte_size: number;
+  is_secret: boolean;
+  targets: VariableTarget[];
+  created_at: GeneratedTime;
+  updated_at: GeneratedTime;
+}
+
+/** What a sandbox is for. */
+export type VariableTarget = 'run' | 'exec' | 'build' | 'preview';
+
 interface OperationsTable {
   org_id: string;
   id: string;
@@ -1198,6 +1215,7 @@ export interface Database {
   spending: SpendingTable;
   model_calls: ModelCallsTable;
   mcp_servers: McpServersTable;
+  variables: VariablesTable;
   operations: OperationsTable;
   projects: ProjectsTable;
   head_history: HeadHistoryTable;
@@ -1245,6 +1263,7 @@ export type CredentialRow = Selectable<CredentialsTable>;
 export type ModelKeyRow = Selectable<ModelKeysTable>;
 export type ModelCallRow = Selectable<ModelCallsTable>;
 export type McpServerRow = Selectable<McpServersTable>;
+export type VariableRow = Selectable<VariablesTable>;
 export type OperationRow = Selectable<OperationsTable>;
 export type ProjectRow = Selectable<ProjectsTable>;
 export type SourceRow = Selectable<SourcesTable>;

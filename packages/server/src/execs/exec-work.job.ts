@@ -57,7 +57,7 @@ async function ensureTask(
   try {
     const thread = await prepareThread(ctx, job, threadId);
     if (!thread) return 'not started';
-    sandbox = await sandboxOf(ctx, thread);
+    sandbox = await sandboxOf(ctx, thread, 'exec');
   } catch (err) {
     ctx.log.warn({ err, threadId }, 'the workspace of a command could not be prepared');
     return 'not started';

@@ -32,6 +32,7 @@ export const CODES = {
   organization_not_found: 404,
   model_key_not_found: 404,
   mcp_server_not_found: 404,
+  variable_not_found: 404,
   installation_not_found: 404,
   repository_not_found: 404,
   branch_not_found: 404,
@@ -164,6 +165,7 @@ export const notFound = (
     | 'organization'
     | 'model_key'
     | 'mcp_server'
+    | 'variable'
     | 'installation'
     | 'repository'
     | 'branch'

@@ -75,7 +75,7 @@ async function ensureTask(ctx: Context, preview: PreviewNow): Promise<boolean> {
     command: preview.command,
     port: preview.port,
     timeoutMs: (LIFE_SECONDS + START_SECONDS) * 1000,
-    ...(await sandboxOf(ctx, preview)),
+    ...(await sandboxOf(ctx, preview, 'preview')),
   });
   if (task.status === 'preparing') await bringFirst(ctx, preview);
   return true;

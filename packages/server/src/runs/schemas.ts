@@ -33,7 +33,8 @@ export const Run = Type.Object({
     costMicros: Micros,
   }),
   warnings: Type.Array(Type.Object({ path: Text('node_modules/'), reason: Text('a dependency folder') }), {
-    description: 'What the capture left out, and hosts that the sandbox was refused.',
+    description:
+      'What the capture left out, and hosts that the sandbox was refused. Reason `secret`: a file that the run has added, changed or renamed holds the value of a secret that the run was given; it is part of the result.',
   }),
   activeDurationMs: Counter,
   createdAt: Time,

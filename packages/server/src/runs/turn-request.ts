@@ -4,6 +4,7 @@ import { turnAgent } from '../agents/index.ts';
 import type { Rules } from '../approvals/index.ts';
 import type { Context } from '../context.ts';
 import type { MessageRow, ProjectRow, RunRow } from '../db/schema.ts';
+import { variableTargetsOf } from '../environment/index.ts';
 import { mcpServersOf } from '../mcp-servers/index.ts';
 import { sandboxOf } from '../settings/index.ts';
 import { openModelKey, spendRefusal } from '../usage/index.ts';
@@ -64,7 +65,7 @@ export async function turnRequest(
     agent,
     permissions: asks ? ('ask' as const) : ('allow' as const),
     timeoutMs: TURN_LIMIT_MS,
-    ...(await sandboxOf(ctx, run)),
+    ...(await sandboxOf(ctx, run, 'run')),
   };
   const messages = await messagesOf(ctx, run);
   const prompt = run.prompt ?? messages.map(({ content }) => content).join('\n\n');
@@ -76,6 +77,7 @@ export async function turnRequest(
     gateway: true,
     history: await historyBefore(ctx, run, messages[0]?.sequence ?? null),
     mcpServers: await mcpServersOf(ctx, project, token),
+    ...(await variableTargetsOf(ctx.db, run)),
     ...(attachments.length > 0 ? { attachments } : {}),
   };
 }

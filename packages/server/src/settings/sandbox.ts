@@ -1,20 +1,24 @@
-/** What the settings of a project and the operator's configuration give to each of its sandboxes. */
+/** What settings, variables and the operator's configuration give to each sandbox of a project. */
 import type { TaskRequest } from '@headrace/runner/protocol';
 import type { Context } from '../context.ts';
+import type { VariableTarget } from '../db/schema.ts';
+import { variablesOf } from '../environment/index.ts';
 import { effectiveSettings } from './effective.ts';
 import { egressOf } from './egress.ts';
 
 type SandboxPart = Pick<
   TaskRequest,
-  'egress' | 'privateHosts' | 'endpoints' | 'authorities' | 'env' | 'runtime'
+  'egress' | 'privateHosts' | 'endpoints' | 'authorities' | 'env' | 'runtime' | 'variables' | 'secrets'
 >;
 
 /** That part of a task's request, by what holds in its project now. */
 export async function sandboxOf(
-  { db, config }: Pick<Context, 'db' | 'config'>,
-  of: { project_id: string },
+  ctx: Pick<Context, 'db' | 'config' | 'secretKey' | 'log'>,
+  of: { org_id: string; project_id: string },
+  target: VariableTarget,
 ): Promise<SandboxPart> {
-  const settings = await effectiveSettings(db, of);
+  const { db, config } = ctx;
+  const [settings, variables] = await Promise.all([effectiveSettings(db, of), variablesOf(ctx, of, target)]);
   const { env: registries, ...egress } = egressOf(settings.egress, config.egress);
   const { runtime: name } = settings;
   // One that the operator took away is left to the runner, which refuses what it cannot give.
@@ -22,6 +26,7 @@ export async function sandboxOf(
   const env = { ...runtime?.env, ...registries };
   return {
     ...egress,
+    ...variables,
     ...(Object.keys(env).length > 0 ? { env } : {}),
     ...(config.egress.authorities === null ? {} : { authorities: config.egress.authorities }),
     ...(name === null

@@ -13,6 +13,7 @@ let s: TestServer;
 let cookie: string;
 let key: string;
 let appId: string;
+let organizationId: string;
 beforeAll(async () => {
   const file = join(folder, 'config.json');
   const runtimes = [
@@ -22,7 +23,9 @@ beforeAll(async () => {
   ];
   await writeFile(file, JSON.stringify({ runtimes }));
   s = await startTestServer({ HEADRACE_ROLES: 'api', HEADRACE_CONFIG_FILE: file });
-  ({ cookie } = await tenant(s));
+  const founder = await tenant(s);
+  ({ cookie } = founder);
+  organizationId = founder.organization.id;
   ({ key } = await newAccount(s, cookie));
   appId = (await s.call('POST', '/api/platform/v1/apps', { name: 'x' }, { key })).body.app.id;
 });
@@ -199,7 +202,8 @@ describe('200: runtimes', () => {
 
   test("a sandbox gets the runtime with its variables; one that is gone is the runner's to refuse", async () => {
     const { ctx } = s.service;
-    const given = () => sandboxOf(ctx, { project_id: appId });
+    const of = { org_id: organizationId, project_id: appId };
+    const given = () => sandboxOf(ctx, of, 'build');
     expect(await given()).toEqual({});
     await ofApp({ runtime: 'tools' });
     expect(await given()).toEqual({
@@ -207,7 +211,7 @@ describe('200: runtimes', () => {
       env: { A: 'b' },
     });
     const without = { ...ctx, config: { ...ctx.config, runtimes: [] } };
-    expect(await sandboxOf(without, { project_id: appId })).toEqual({
+    expect(await sandboxOf(without, of, 'build')).toEqual({
       runtime: { name: 'tools', root: null, image: null },
     });
     await ofApp({ runtime: null });

@@ -3,6 +3,7 @@ import { endAutomationsOf } from '../automations/index.ts';
 import { unlistBuilds } from '../builds/index.ts';
 import type { ProjectRow } from '../db/schema.ts';
 import type { Tx } from '../db/transaction.ts';
+import { deleteProjectVariables } from '../environment/index.ts';
 import { ApiError } from '../http/errors.ts';
 import { unlistPreviews } from '../previews/index.ts';
 import { markProjectDeleted, scopeOf } from '../projects/index.ts';
@@ -11,8 +12,8 @@ import { endSubscriptionsOf } from '../webhooks/index.ts';
 import { cancelProjectWork } from './cancel-work.ts';
 
 /**
- * Deletes a locked project: its work is cancelled in this transaction, its objects are deleted after the
- * grace. A build whose sandbox lives refuses the deletion (409 `build_busy`).
+ * Deletes a locked project: its work is cancelled and its variables are deleted in this transaction, its
+ * objects after the grace. A build whose sandbox lives refuses the deletion (409 `build_busy`).
  */
 export async function deleteProjectRow(
   tx: Tx,
@@ -38,6 +39,7 @@ export async function deleteProjectRow(
   await unlistPreviews(tx, project.id);
   await endAutomationsOf(tx, { ...scopeOf(project), projectId: project.id });
   await endSubscriptionsOf(tx, project.id);
+  await deleteProjectVariables(tx, project.id);
   await expireObjects(tx, project.id, graceSeconds);
   return markProjectDeleted(tx, project.id);
 }

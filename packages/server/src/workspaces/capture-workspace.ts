@@ -71,7 +71,7 @@ export async function captureWorkspace(
     tree,
     strays: [...new Set(strays.map(({ bytes }) => bytes))],
     below: below?.tree ?? null,
-    warnings: warningsOf(refused, result),
+    warnings: warningsOf(refused, result, base),
     held: held && !sameTree(held, base) ? held : null,
     isUnchanged: strays.length === 0 && sameTree(tree, base),
     fault: limit === null ? named(refused) : clean(limit),
@@ -87,10 +87,17 @@ function without(tree: Tree, faults: Refused): Tree {
   return rest;
 }
 
-/** What a source cannot hold comes first: it must not be among what is cut off. */
-function warningsOf(refused: Refused, { warnings }: CaptureResult): Capture['warnings'] {
+/** What a source cannot hold, and secrets, come first: they must not be among what is cut off. */
+function warningsOf(
+  refused: Refused,
+  { files, secrets = [], warnings }: CaptureResult,
+  base: Tree,
+): Capture['warnings'] {
+  const held = new Set(secrets);
+  const leaked = files.filter(({ path, sha256 }) => held.has(path) && base.get(path)?.sha256 !== sha256);
   return [
     ...refused.map(({ path, message }) => ({ path, reason: `a source cannot hold it: it ${message}` })),
+    ...leaked.map(({ path }) => ({ path, reason: 'secret' })),
     ...warnings,
   ]
     .slice(0, WARNINGS)

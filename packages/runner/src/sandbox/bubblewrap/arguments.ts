@@ -39,7 +39,11 @@ export function bubblewrapArguments(
     binds.flatMap((bind) => [bind.readOnly ? '--ro-bind' : '--bind', bind.host, bind.inside]),
     ['/dev', '/proc', '/'].flatMap((path) => ['--remount-ro', path]),
     ['--chdir', WORKSPACE],
-    Object.entries({ ...BASE_ENV, ...env }).flatMap(([name, value]) => ['--setenv', name, value]),
+    Object.entries({
+      ...BASE_ENV,
+      ...env,
+      ...(root === undefined ? {} : { GIT_CONFIG_SYSTEM: GIT_CONFIG }),
+    }).flatMap(([name, value]) => ['--setenv', name, value]),
     ['--seccomp', String(descriptors.seccomp), '--info-fd', String(descriptors.info)],
   ].flat();
 }
@@ -62,7 +66,6 @@ const runtimeSystem = (host: Host, root: string): string[] =>
     OWN_ETC.flatMap((path) => readOnly(join(host.etc, path.slice('/etc'.length)), path)),
     carriedNode(host).flatMap((bind) => readOnly(bind.host, bind.inside)),
     readOnly(join(host.etc, 'gitconfig'), GIT_CONFIG),
-    ['--setenv', 'GIT_CONFIG_SYSTEM', GIT_CONFIG],
   ].flat();
 
 const readOnly = (outside: string, inside: string): string[] => ['--ro-bind', outside, inside];

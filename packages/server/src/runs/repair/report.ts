@@ -42,6 +42,7 @@ export async function readReport(ctx: Context, job: Holder, run: RunRow, path: s
         workspaceId: run.thread_id,
         command: `test -f ${path} && head -c ${MAX_BYTES + 1} ${path}`,
         timeoutMs: READ_MS,
+        isOfTurn: true,
       },
       job.claimedAt,
     );

@@ -1,0 +1,60 @@
+/**
+ * The secrets of one sandbox, which no text that comes out of it may hold. Text is masked before it is cut, and
+ * before anything else sees it, so that neither a journal nor a worker has a secret. All places:
+ *
+ *   tasks/output.ts          both streams of a command: execs, builds, previews
+ *   tasks/turn-updates.ts    an agent's reply
+ *   tasks/tool-calls.ts      names, titles, input and output of tools, also in questions
+ *   tasks/acp-connection.ts  what an agent writes beside the protocol, and its errors
+ *   tasks/turn.ts            an agent's stderr and the reason why a script failed, in errors
+ *   tasks/egress.ts          hosts that were refused
+ *   tasks/task.ts            the error of every task's end
+ *
+ * Files, visitors of previews and calls of the model gateway are not masked.
+ */
+import { formsOf } from './forms.ts';
+import { MaskingStream } from './masking-stream.ts';
+import { Needles } from './needles.ts';
+
+const MASK = '***';
+
+/** A text that arrives in pieces. */
+export interface MaskedText {
+  /** Takes the next piece; returns what can be shown of the text so far, after what was returned before. */
+  push(piece: string): string;
+  /** The rest, once nothing follows. */
+  end(): string;
+}
+
+const UNMASKED: MaskedText = { push: (piece) => piece, end: () => '' };
+
+export class Mask {
+  readonly #needles: Needles | null;
+
+  /** Secrets of fewer than 8 characters are ignored. */
+  constructor(secrets: readonly string[] = []) {
+    const forms = formsOf(secrets);
+    this.#needles = forms.length > 0 ? new Needles(forms) : null;
+  }
+
+  stream(): MaskedText {
+    return this.#needles ? new MaskingStream(this.#needles, MASK) : UNMASKED;
+  }
+
+  text(text: string): string {
+    if (!this.#needles) return text;
+    const stream = this.stream();
+    return stream.push(text) + stream.end();
+  }
+
+  /** A JSON value with all its strings masked, keys too. Its depth is that of what JSON.parse takes. */
+  json(value: unknown): unknown {
+    if (!this.#needles) return value;
+    if (typeof value === 'string') return this.text(value);
+    if (Array.isArray(value)) return value.map((part) => this.json(part));
+    if (typeof value !== 'object' || value === null) return value;
+    return Object.fromEntries(
+      Object.entries(value).map(([name, part]) => [this.text(name), this.json(part)]),
+    );
+  }
+}
