@@ -23,6 +23,7 @@ export const METHODS: Readonly<Record<string, string>> = {
   'sources.getFile': 'sources.file',
   'sources.getArchive': 'sources.archive',
   'sources.getDiff': 'sources.diff',
+  'sources.searchSource': 'sources.search',
   'threads.createThread': 'threads.create',
   'threads.listThreads': 'threads.list',
   'threads.listAllAppThreads': 'threads.listAll',

@@ -53,6 +53,7 @@ import type {
   Invitation,
   InviteMemberInput,
   Manifest,
+  Matche,
   McpServer,
   Member,
   MergePullRequestInput,
@@ -194,6 +195,19 @@ export interface SourcesCalls {
     sourceId: string,
     options: { base: string; patches?: boolean; path?: Array<string> } & CallOptions,
   ): Call<Diff>;
+  /** Search in the files of a source. */
+  search(
+    appId: string,
+    sourceId: string,
+    options: {
+      q: string;
+      regex?: boolean;
+      caseSensitive?: boolean;
+      include?: string;
+      exclude?: string;
+      context?: number;
+    } & PageOptions,
+  ): ListCall<Matche>;
 }
 
 export interface ThreadsCalls {
@@ -1084,7 +1098,9 @@ export interface Resources {
 export interface AppResources {
   apps: Bound<Pick<AppsCalls, 'get' | 'update' | 'delete'>>;
   head: Bound<Pick<HeadCalls, 'initialize' | 'get' | 'history'>>;
-  sources: Bound<Pick<SourcesCalls, 'import' | 'list' | 'get' | 'files' | 'file' | 'archive' | 'diff'>>;
+  sources: Bound<
+    Pick<SourcesCalls, 'import' | 'list' | 'get' | 'files' | 'file' | 'archive' | 'diff' | 'search'>
+  >;
   threads: Bound<Pick<ThreadsCalls, 'create' | 'list' | 'get' | 'update' | 'delete'>>;
   messages: Bound<Pick<MessagesCalls, 'send' | 'list' | 'attachment'>>;
   runs: Bound<Pick<RunsCalls, 'list' | 'get' | 'tools' | 'stop' | 'retry'>>;
@@ -1103,7 +1119,9 @@ export interface AppResources {
 export interface ProjectResources {
   head: Bound<Pick<HeadCalls, 'initialize' | 'get' | 'history'>>;
   projects: Bound<Pick<ProjectsCalls, 'get' | 'update' | 'delete'>>;
-  sources: Bound<Pick<SourcesCalls, 'import' | 'list' | 'get' | 'files' | 'file' | 'archive' | 'diff'>>;
+  sources: Bound<
+    Pick<SourcesCalls, 'import' | 'list' | 'get' | 'files' | 'file' | 'archive' | 'diff' | 'search'>
+  >;
   applies: Bound<Pick<AppliesCalls, 'list' | 'get'>>;
   builds: Bound<Pick<BuildsCalls, 'get' | 'artifact' | 'manifest' | 'logs' | 'cancel'>>;
   previews: Bound<Pick<PreviewsCalls, 'get' | 'delete'>>;

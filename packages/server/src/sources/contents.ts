@@ -14,7 +14,7 @@ import { sourceFault, storageCorrupt } from './faults.ts';
 import { decodeIndex } from '../trees/pack.ts';
 import { findPackObjects, findPacks } from './store.ts';
 
-type Reading = Pick<Context, 'db' | 'store'>;
+export type Reading = Pick<Context, 'db' | 'store'>;
 
 /** Decoded indexes, about 150 bytes a blob. Packs never change. */
 const MAX_INDEXED_BLOBS = 200_000;
@@ -55,7 +55,7 @@ interface Held {
 const LOOKUPS = 3;
 
 /** Finds where these contents are now. A remembered index is used only for a pack that the database names. */
-async function locate({ db }: Reading, projectId: string, wanted: string[]): Promise<Held[]> {
+export async function locate({ db }: Reading, projectId: string, wanted: string[]): Promise<Held[]> {
   for (let lookups = 1; ; lookups++) {
     const packs = await findPacks(db, projectId, wanted);
     const count = packs.reduce((sum, p) => sum + p.sha256s.length, 0);
