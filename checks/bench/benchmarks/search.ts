@@ -55,9 +55,9 @@ const SEARCHES: Search[] = [
   },
   {
     name: 'expression without a text',
-    query: { q: '[a-z]{6}\\([0-9]{2}\\);$', regex: 'true' },
-    git: "-E '[a-z]{6}\\([0-9]{2}\\);$'",
-    rg: "'[a-z]{6}\\([0-9]{2}\\);$'",
+    query: { q: '[a-z]{6}[^a-z0-9; ][0-9]{2}[^a-z0-9; ]', regex: 'true' },
+    git: "-E '[a-z]{6}[^a-z0-9; ][0-9]{2}[^a-z0-9; ]'",
+    rg: "'[a-z]{6}[^a-z0-9; ][0-9]{2}[^a-z0-9; ]'",
     limit: null,
   },
 ];

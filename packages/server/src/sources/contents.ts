@@ -33,7 +33,7 @@ function remember(id: string, pack: PlacedPack): void {
 }
 
 /** Packs by id; those that are not there any more are left out. */
-async function placedPacks(db: Db, ids: string[]): Promise<Map<string, PlacedPack>> {
+export async function placedPacks(db: Db, ids: string[]): Promise<Map<string, PlacedPack>> {
   const found = new Map(ids.flatMap((id) => (indexes.has(id) ? [[id, indexes.get(id)!] as const] : [])));
   const missing = ids.filter((id) => !found.has(id));
   const rows = missing.length > 0 ? await findPackObjects(db, missing) : [];
@@ -44,6 +44,7 @@ async function placedPacks(db: Db, ids: string[]): Promise<Map<string, PlacedPac
 }
 
 interface Held {
+  id: string;
   pack: PlacedPack;
   sha256s: string[];
 }
@@ -66,7 +67,7 @@ export async function locate({ db }: Reading, projectId: string, wanted: string[
       packs.map((p) => p.id),
     );
     if (placed.size === packs.length)
-      return packs.map(({ id, sha256s }) => ({ pack: placed.get(id)!, sha256s }));
+      return packs.map(({ id, sha256s }) => ({ id, pack: placed.get(id)!, sha256s }));
     if (lookups === LOOKUPS)
       throw storageCorrupt(new Error(`${packs.length - placed.size} packs of a source are not there`));
   }

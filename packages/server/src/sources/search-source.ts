@@ -111,7 +111,7 @@ export const searchSource = read({
         { secretKey: ctx.secretKey, query, scope: ['search', source.id, wanted] },
         async (after, limit) => {
           found = await searched(ctx, {
-            projectId: source.project_id,
+            source: { id: source.id, projectId: source.project_id },
             tree,
             query: wanted,
             from: positionOf(after),

@@ -1,27 +1,15 @@
 /**
  * Files to search, in batches as a thread takes them: as many as lie in some MiB of frames, with these frames as
- * they are stored. Nothing is decompressed here. Where the packs are is asked once for thousands of files.
+ * they are stored: nothing is decompressed here.
  */
 import { owned } from '../../buffers.ts';
 import { ObjectNotFoundError } from '../../storage/object-store.ts';
-import type { Frame, Placement } from '../../trees/pack.ts';
-import type { Entry } from '../../trees/tree.ts';
-import type { PlacedPack } from '../blobs.ts';
-import { locate } from '../contents.ts';
+import type { Frame } from '../../trees/pack.ts';
 import type { Reading } from '../contents.ts';
 import { limitConcurrency } from '../../limit-concurrency.ts';
+import { frameOf, placeAnew } from './placements.ts';
+import type { Placed, SearchedSource } from './placements.ts';
 import type { SearchJob } from './protocol.ts';
-
-/** A file and its place in the source. */
-export interface Numbered {
-  index: number;
-  path: string;
-  entry: Entry;
-}
-
-interface Placed extends Numbered, Placement {
-  pack: PlacedPack;
-}
 
 /** The files of one job, in order. */
 export interface Batch {
@@ -54,20 +42,6 @@ export class Cutter {
   }
 }
 
-const frameOf = ({ pack, frame }: Placed): Frame => pack.index.frames[frame]!;
-
-/** Finds the packs of files. Throws 503 `source_storage_unavailable` where one is in none. */
-export async function place(ctx: Reading, projectId: string, files: readonly Numbered[]): Promise<Placed[]> {
-  const packOf = new Map<string, PlacedPack>();
-  const wanted = [...new Set(files.map(({ entry }) => entry.sha256))];
-  for (const { pack, sha256s } of await locate(ctx, projectId, wanted))
-    for (const sha256 of sha256s) packOf.set(sha256, pack);
-  return files.map((file) => {
-    const pack = packOf.get(file.entry.sha256)!;
-    return { ...file, pack, ...pack.index.blobs.get(file.entry.sha256)! };
-  });
-}
-
 /** One range read fetches at most this, except a single larger frame. */
 const RANGE_BYTES = 2 * 1024 * 1024;
 /** What is read rather than asked for separately. */
@@ -77,12 +51,12 @@ const READS_AT_ONCE = 4;
 export type Stored = Pick<SearchJob, 'places' | 'frames' | 'ranges'>;
 
 /** Reads the frames of a batch. Looks its files up again where a pack was replaced meanwhile. */
-export async function readBatch(ctx: Reading, projectId: string, { files }: Batch): Promise<Stored> {
+export async function readBatch(ctx: Reading, source: SearchedSource, { files }: Batch): Promise<Stored> {
   try {
     return await readPlaced(ctx, files);
   } catch (error) {
     if (!(error instanceof ObjectNotFoundError)) throw error;
-    return readPlaced(ctx, await place(ctx, projectId, files));
+    return readPlaced(ctx, await placeAnew(ctx, source, files));
   }
 }
 

@@ -5,8 +5,10 @@
 import type { Context } from '../../context.ts';
 import type { Tree } from '../../trees/tree.ts';
 import { storageCorrupt } from '../faults.ts';
-import { Cutter, place, readBatch } from './batches.ts';
-import type { Batch, Numbered } from './batches.ts';
+import { Cutter, readBatch } from './batches.ts';
+import type { Batch } from './batches.ts';
+import { placeFiles } from './placements.ts';
+import type { Numbered, SearchedSource } from './placements.ts';
 import { noRoom } from './pool.ts';
 import { BEGAN, STOP } from './protocol.ts';
 import type { Answer, Found, Line, Query } from './protocol.ts';
@@ -29,7 +31,7 @@ export interface Position {
 }
 
 export interface PageRequest {
-  projectId: string;
+  source: SearchedSource;
   tree: Tree;
   query: Query;
   from: Position;
@@ -145,7 +147,7 @@ class PageSearch {
         if (entry.byteSize > MAX_FILE_BYTES) this.#page.skipped.push({ index, reason: 'tooLarge' });
       // Empty files have no line.
       const searched = files.filter(({ entry: { byteSize } }) => byteSize > 0 && byteSize <= MAX_FILE_BYTES);
-      if (searched.length > 0) yield* cutter.cut(await place(this.#ctx, this.#request.projectId, searched));
+      if (searched.length > 0) yield* cutter.cut(await placeFiles(this.#ctx, this.#request.source, searched));
     }
   }
 
@@ -190,8 +192,8 @@ class PageSearch {
 
   async #search(batch: Batch, line: number, control: Int32Array): Promise<Answer | null> {
     if (this.#isStopped || this.#last.aborted) return null;
-    const { query, projectId } = this.#request;
-    const stored = await readBatch(this.#ctx, projectId, batch);
+    const { query, source } = this.#request;
+    const stored = await readBatch(this.#ctx, source, batch);
     if (this.#isStopped || this.#last.aborted) return null;
     const limit = this.#request.limit - this.#page.matches.length;
     const times = { control, since: this.#since, endsAt: this.#endsAt };
