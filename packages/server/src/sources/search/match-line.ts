@@ -5,8 +5,6 @@ import type { Range } from './protocol.ts';
 const MAX_RANGES = 100;
 const MAX_TEXT = 1_000;
 const SURROGATE = /[\ud800-\udfff]/;
-/** Matches between two looks at the clock. */
-const STRIDE = 32;
 
 export interface LineMatch {
   column: number;
@@ -15,7 +13,7 @@ export interface LineMatch {
 
 /**
  * Null if the line does not match. Each match is found in time linear in the line, but a line can have as many
- * empty ones as characters: `isLate` is asked now and then, and ends the ranges early.
+ * empty ones as characters: when it is late, the ranges end early.
  */
 export function matchLine(regex: RE2JS, line: string, isLate: () => boolean): LineMatch | null {
   if (!regex.test(line)) return null;
@@ -23,11 +21,11 @@ export function matchLine(regex: RE2JS, line: string, isLate: () => boolean): Li
   const matcher = regex.matcher(line);
   const ranges: Range[] = [];
   let first: number | null = null;
-  for (let found = 1; matcher.find(); found++) {
+  while (matcher.find()) {
     const [start, end] = [matcher.start(), matcher.end()];
     first ??= start;
     if (end > start && ranges.push({ start: places(start), end: places(end) }) === MAX_RANGES) break;
-    if (found % STRIDE === 0 && isLate()) break;
+    if (isLate()) break;
   }
   return { column: (ranges[0]?.start ?? placesOf(line)(first ?? 0)) + 1, ranges };
 }

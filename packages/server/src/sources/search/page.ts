@@ -121,11 +121,20 @@ class PageSearch {
       const rest = this.#take(first.batch, foundOf(answer));
       const isOver = this.#isFull() || Date.now() >= this.#endsAt || this.#isStopped;
       const position = rest ?? { index: first.batch.files.at(-1)!.index + 1, line: 0 };
-      if (isOver) return { ...this.#page, rest: position };
+      if (isOver) return this.#endAt(position);
       // It ended before a line that needs time: that line begins the next job.
       if (rest) started.unshift(this.#start(from(first.batch, rest.index), rest.line));
       width = this.#ctx.searches.size + 1;
     }
+  }
+
+  /** Batches that were searched side by side can have more than the page. */
+  #endAt(rest: Position): SearchedPage {
+    const { matches, skipped } = this.#page;
+    const { limit } = this.#request;
+    if (matches.length <= limit) return { matches, skipped, rest };
+    const { index, line } = matches[limit - 1]!;
+    return { matches: matches.slice(0, limit), skipped, rest: { index, line } };
   }
 
   get #endsAt(): number {
