@@ -202,6 +202,7 @@ export const TYPES: Readonly<Record<string, string>> = {
   Record: 'WorkspaceRecord',
   ProjectsHead: 'HeadRecord',
   File: 'SourceFile',
+  Matche: 'SearchMatch',
   SourcesFile: 'SourceFileContent',
   Branche: 'Branch',
   Status: 'CommitStatus',

@@ -167,8 +167,8 @@ const readBytes: Read<Uint8Array> = async (response) => new Uint8Array(await res
 function pageReader(member: string): Read<Page<unknown>> {
   const readPage = jsonWith<Page<unknown> & Record<string, unknown[]>>(member, 'nextCursor');
   return async (response) => {
-    const { nextCursor, hasMore, ...rest } = await readPage(response);
-    return { items: rest[member]!, nextCursor, hasMore };
+    const { ok: _, nextCursor, hasMore, [member]: items, ...more } = await readPage(response);
+    return { items: items!, nextCursor, hasMore, ...more };
   };
 }
 

@@ -53,7 +53,6 @@ import type {
   Invitation,
   InviteMemberInput,
   Manifest,
-  Matche,
   McpServer,
   Member,
   MergePullRequestInput,
@@ -88,6 +87,7 @@ import type {
   ScmUpdateInstallationInput,
   ScmUpdatePullRequestInput,
   ScmUpdateRepositoryInput,
+  SearchMatch,
   SendMessageInput,
   Session,
   SetModelKeyInput,
@@ -207,7 +207,15 @@ export interface SourcesCalls {
       exclude?: string;
       context?: number;
     } & PageOptions,
-  ): ListCall<Matche>;
+  ): ListCall<
+    SearchMatch,
+    {
+      skipped: {
+        binary: number;
+        tooLarge: number;
+      };
+    }
+  >;
 }
 
 export interface ThreadsCalls {

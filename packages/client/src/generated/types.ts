@@ -100,7 +100,7 @@ export interface Diff {
   sourceId: string;
   files: Array<DiffFile>;
 }
-export interface Matche {
+export interface SearchMatch {
   /** Relative, with slashes. */
   path: string;
   line: number;
