@@ -22,7 +22,8 @@ beforeAll(async () => {
 });
 afterAll(() => s?.close());
 
-const search = (query: Record<string, string>) => s.call('GET', `${path}?${new URLSearchParams(query).toString()}`);
+const search = (query: Record<string, string>) =>
+  s.call('GET', `${path}?${new URLSearchParams(query).toString()}`);
 
 describe('200', () => {
   test('lines with their places and what is around them', async () => {

@@ -111,6 +111,7 @@ export const searchSource = read({
         { secretKey: ctx.secretKey, query, scope: ['search', source.id, wanted] },
         async (after, limit) => {
           found = await searched(ctx, {
+            orgId: call.principal.orgId,
             source: { id: source.id, projectId: source.project_id },
             tree,
             query: wanted,

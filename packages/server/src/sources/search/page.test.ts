@@ -25,6 +25,7 @@ async function requestFor(
   query: Partial<PageRequest['query']>,
 ): Promise<PageRequest> {
   return {
+    orgId: project.org_id,
     source: { id, projectId: project.id },
     tree: await loadTree(ctx, id),
     query: { ...QUERY, ...query },

@@ -31,6 +31,7 @@ export interface Position {
 }
 
 export interface PageRequest {
+  orgId: string;
   source: SearchedSource;
   tree: Tree;
   query: Query;
@@ -122,7 +123,7 @@ class PageSearch {
       const isOver = this.#isFull() || Date.now() >= this.#endsAt || this.#isStopped;
       const position = rest ?? { index: first.batch.files.at(-1)!.index + 1, line: 0 };
       if (isOver) return this.#endAt(position);
-      // It ended before a line that needs time: that line begins the next job.
+      // Others had to have their turn, or a line needs time: that line begins the next job.
       if (rest) started.unshift(this.#start(from(first.batch, rest.index), rest.line));
       width = this.#ctx.searches.size + 1;
     }
@@ -193,7 +194,9 @@ class PageSearch {
 
   #start(batch: Batch, line: number): Started {
     const control = this.#control();
-    const answer = this.#withoutLate(this.#ctx.searches.whenRoom(() => this.#search(batch, line, control)));
+    const { searches } = this.#ctx;
+    const work = searches.inTurn(this.#request.orgId, () => this.#search(batch, line, control));
+    const answer = this.#withoutLate(work);
     // A batch behind the page's end is not awaited.
     answer.catch(() => {});
     return { batch, line, control, answer };

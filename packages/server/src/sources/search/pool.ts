@@ -6,8 +6,8 @@ import { availableParallelism } from 'node:os';
 import { Piscina } from 'piscina';
 import { ApiError } from '../../http/errors.ts';
 import { retryHeaders } from '../../http/rate-limit.ts';
-import { limitConcurrency } from '../../limit-concurrency.ts';
 import type { Answer, Job, SearchJob, SelectJob } from './protocol.ts';
+import { takingTurns } from './turns.ts';
 
 declare module '../../context.ts' {
   interface Context {
@@ -25,8 +25,8 @@ const IDLE_MS = 30_000;
 
 export class SearchPool {
   readonly size = Math.min(Math.max(availableParallelism(), 2), MAX_THREADS);
-  /** Batches that are read or searched: for each thread one at work, and one that is ready. */
-  readonly whenRoom = limitConcurrency(this.size * 2);
+  /** For batches that are read or searched: for each thread one at work, and one that is ready. */
+  readonly inTurn = takingTurns(this.size * 2);
   readonly #threads = new Piscina<Job, Answer>({
     filename: new URL('./search.worker.ts', import.meta.url).href,
     minThreads: 0,

@@ -23,7 +23,10 @@ interface Search {
   /** Lines that are done. */
   line: number;
   limit: number;
+  /** Whether the page is over. */
   isLate: () => boolean;
+  /** Whether the job is, which others wait for. */
+  isDue: () => boolean;
   /** Whether the search begins with this line: then it has all the time there is. */
   isFirst: boolean;
 }
@@ -34,9 +37,9 @@ export interface FileMatches {
   rest: number | null;
 }
 
-/** Ends early at the limit, when it is late, or before a line that may take too long for what is left. */
+/** Ends early at the limit, when it is due, or before a line that may take too long for what is left. */
 export function searchFile(file: FilePart, search: Search): FileMatches {
-  const { pattern, limit, isLate } = search;
+  const { pattern, limit, isLate, isDue } = search;
   const { frame, end } = file;
   const cursor = new LineCursor(file);
   cursor.skip(search.line);
@@ -48,14 +51,14 @@ export function searchFile(file: FilePart, search: Search): FileMatches {
       cursor.moveTo(candidate);
     }
     const isFirst = search.isFirst && cursor.line === search.line;
-    if (!isFirst && (looks % STRIDE === 0 || matches.length > 0) && isLate())
+    if (!isFirst && (looks % STRIDE === 0 || matches.length > 0) && isDue())
       return { matches, rest: cursor.line };
     const text = cursor.text();
     if (!isFirst && text.length * pattern.regex.programSize() > SLOW_WORK)
       return { matches, rest: cursor.line };
-    const match = matchLine(pattern.regex, text, isLate);
-    // What a late line has beyond its first ranges is for a search that begins with it.
-    if (match && !isFirst && isLate()) return { matches, rest: cursor.line };
+    const match = matchLine(pattern.regex, text, isFirst ? isLate : isDue);
+    // What such a line has beyond its first ranges is for a job that begins with it.
+    if (match && !isFirst && isDue()) return { matches, rest: cursor.line };
     if (match) {
       const around = { before: cursor.before(search.context), after: cursor.after(search.context) };
       matches.push({ line: cursor.line + 1, ...match, ...shortened(text), ...around });

@@ -11,6 +11,8 @@ import { searchFile } from './search-file.ts';
 const BINARY_BYTES = 8_000;
 /** Characters of an answer, about; a longer one would block the event loop that sends it. */
 const MAX_CHARACTERS = 2_000_000;
+/** Then others have their turn. */
+const SLICE_MS = 250;
 const MAX_PATTERNS = 8;
 const patterns = new Map<string, Pattern>();
 
@@ -38,13 +40,14 @@ export default function run(job: Job): Answer {
   }
 }
 
-const lateness = (job: Job) => () => Atomics.load(job.control, STOP) === 1 || Date.now() >= job.endsAt;
+const lateness = (job: Job, endsAt: number) => () =>
+  Atomics.load(job.control, STOP) === 1 || Date.now() >= endsAt;
 
 function select(job: SelectJob): Answer {
   patternOf(job.query);
   if (job.paths === null) return { kind: 'selected', chosen: null, read: 0 };
   const [include, exclude] = [job.query.include, job.query.exclude].map((p) => p && RE2JS.compile(p));
-  const isLate = lateness(job);
+  const isLate = lateness(job, job.endsAt);
   const paths = job.paths.split('\0');
   const chosen: number[] = [];
   let read = 0;
@@ -59,14 +62,15 @@ function select(job: SelectJob): Answer {
 function search(job: SearchJob): Found {
   const pattern = patternOf(job.query);
   const frames = new Frames(job, pattern.openFinder);
-  const isLate = lateness(job);
+  const isLate = lateness(job, job.endsAt);
+  const isDue = lateness(job, Math.min(job.endsAt, Date.now() + SLICE_MS));
   const found: Found = { matches: [], binary: [], rest: null };
   let characters = 0;
   for (let file = 0; file < job.places.length / 3; file++) {
     const isFirst = file === 0;
     const line = isFirst ? job.line : 0;
     const isFull = found.matches.length >= job.limit || characters > MAX_CHARACTERS;
-    if (isFull || (!isFirst && isLate())) return { ...found, rest: { file, line } };
+    if (isFull || (!isFirst && isDue())) return { ...found, rest: { file, line } };
     const frame = frames.of(file);
     const [, start, length] = job.places.subarray(file * 3, file * 3 + 3) as unknown as [
       number,
@@ -82,7 +86,7 @@ function search(job: SearchJob): Found {
     const limit = job.limit - found.matches.length;
     const { matches, rest } = searchFile(
       { frame, start, end },
-      { pattern, context: job.query.context, line, limit, isLate, isFirst },
+      { pattern, context: job.query.context, line, limit, isLate, isDue, isFirst },
     );
     for (const match of matches) {
       found.matches.push({ file, ...match });
