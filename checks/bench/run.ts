@@ -44,6 +44,7 @@ import { repositoriesBenchmark } from './benchmarks/repositories.ts';
 import { runBenchmark } from './benchmarks/run.ts';
 import { sandboxBenchmark } from './benchmarks/sandbox.ts';
 import { schedulesBenchmark } from './benchmarks/schedules.ts';
+import { searchBenchmark } from './benchmarks/search.ts';
 import { storageBenchmark } from './benchmarks/storage.ts';
 import { threadsBenchmark } from './benchmarks/threads.ts';
 import { webhooksBenchmark } from './benchmarks/webhooks.ts';
@@ -78,6 +79,7 @@ const BENCHMARKS: Benchmark[] = [
   gitHttpBenchmark,
   pullRequestsBenchmark,
   reviewLoopBenchmark,
+  searchBenchmark,
   storageBenchmark,
   publishBenchmark,
   eventLagBenchmark,

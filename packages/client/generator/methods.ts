@@ -211,7 +211,10 @@ export function callOf(operation: Operation): { parameters: string; returns: str
 function returnedBy(operation: Operation): string {
   const { type } = answerOf(operation);
   const [, kind, inner = ''] = /^(\w+)<([\s\S]*)>$/.exec(type) ?? [];
-  if (kind === 'ListCall') return `list of \`${inner}\``;
+  if (kind === 'ListCall') {
+    const [, ...more] = listMembers(operation);
+    return `list of \`${inner.replace(/,[\s\S]*/, '')}\`${more.map((name) => `, with \`${name}\``).join('')}`;
+  }
   const [, answer = inner, done] = kind === 'WorkCall' ? (/^([\s\S]*), (\w+)$/.exec(inner) ?? []) : [];
   const shown = `\`${answer.includes('\n') ? membersOf(operation) : answer}\``;
   return done ? `${shown}, done: \`${done}\`` : answer === 'void' ? '' : shown;
@@ -237,14 +240,23 @@ function optionsOf(operation: Operation): string {
   return `options${isRequired ? '' : '?'}: ${members.length ? `{ ${members.join('; ')} } & ` : ''}${base}`;
 }
 
+/** Of a page: the list, and what stands beside it. */
+function listMembers({ answer }: Operation): string[] {
+  const names = 'schema' in answer ? Object.keys(answer.schema.properties ?? {}) : [];
+  return names.filter((name) => !['ok', 'nextCursor', 'hasMore'].includes(name));
+}
+
 /** What a call returns, and how the table expresses it. */
-function answerOf({ answer }: Operation): { column: string; type: string } {
+function answerOf(operation: Operation): { column: string; type: string } {
+  const { answer } = operation;
   if ('mediaType' in answer) return { column: 'bytes', type: 'Call<Uint8Array>' };
   const { ok: _, ...members } = answer.schema.properties ?? {};
   const names = Object.keys(members);
   if ('nextCursor' in members) {
-    const list = names.find((name) => name !== 'nextCursor' && name !== 'hasMore')!;
-    return { column: `[${list}`, type: `ListCall<${typeOf(members[list]!.items ?? {})}>` };
+    const [list, ...more] = listMembers(operation);
+    const others = more.map((name) => `${name}: ${typeOf(members[name]!)}`).join('; ');
+    const item = typeOf(members[list!]!.items ?? {});
+    return { column: `[${list!}`, type: `ListCall<${item}${others && `, { ${others} }`}>` };
   }
   const waited = names.find((name) => WAITED[name]?.includes(typeOf(members[name]!)));
   const column = names.length === 1 ? names[0]! : names.length === 0 ? '-' : `*${waited ?? ''}`;

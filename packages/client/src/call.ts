@@ -53,18 +53,21 @@ export class Call<T> implements Promise<T> {
   }
 }
 
-/** `await` returns one page; `for await` yields every item of this page and all later ones. */
-export class ListCall<T> extends Call<Page<T>> implements AsyncIterable<T> {
-  readonly #next: (cursor: string) => ListCall<T>;
+/**
+ * `await` returns one page, with what else its answer says; `for await` yields every item of this page and all later
+ * ones.
+ */
+export class ListCall<T, More = unknown> extends Call<Page<T> & More> implements AsyncIterable<T> {
+  readonly #next: (cursor: string) => ListCall<T, More>;
 
-  constructor(http: Http, request: Request, read: Read<Page<T>>) {
+  constructor(http: Http, request: Request, read: Read<Page<T> & More>) {
     super(http, request, read);
     this.#next = (cursor) => new ListCall(http, { ...request, query: { ...request.query, cursor } }, read);
   }
 
   async *[Symbol.asyncIterator](): AsyncGenerator<T, void, undefined> {
     // oxlint-disable-next-line typescript/no-this-alias, unicorn/no-this-assignment -- it is the first page
-    for (let call: ListCall<T> = this; ;) {
+    for (let call: ListCall<T, More> = this; ;) {
       const { items, nextCursor, hasMore } = await call;
       yield* items;
       if (!hasMore || nextCursor === null) return;

@@ -234,6 +234,15 @@ describe('a list', () => {
   });
 });
 
+test('a page has what else its answer says', async () => {
+  await using server = await loopback((response) => {
+    const skipped = { binary: 1, tooLarge: 0 };
+    sendJson(response, 200, { ok: true, matches: [], nextCursor: null, hasMore: false, skipped });
+  });
+  const { items, skipped } = await server.client.sources.search('prj_1', 'src_1', { q: 'a' });
+  expect([items, skipped.binary]).toEqual([[], 1]);
+});
+
 describe('writes of one operation', () => {
   test('have the same keys whenever it begins again', async () => {
     await using server = await loopback((response) =>

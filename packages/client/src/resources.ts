@@ -57,20 +57,19 @@ const ROWS: readonly Row[] = TABLE.trim()
     };
   });
 
-const ROOTS: Record<Api, { app: string; thread: string }> = {
-  platform: { app: '/api/platform/v1/apps/:', thread: '/api/platform/v1/apps/:/threads/:' },
-  direct: { app: '/api/projects/:', thread: '/api/threads/:' },
+const ROOTS: Record<Api, { A: string; T: string }> = {
+  platform: { A: '/api/platform/v1/apps/:', T: '/api/platform/v1/apps/:/threads/:' },
+  direct: { A: '/api/projects/:', T: '/api/threads/:' },
 };
 
 /** The whole path; `:` is an id. */
-export function pathOf({ path }: Pick<Row, 'path'>, api: Api): string {
-  const { app, thread } = ROOTS[api];
-  if (/^A(\/|$)/.test(path)) return app + path.slice(1);
-  if (/^T(\/|$)/.test(path)) return thread + path.slice(1);
+export function pathOf(row: Pick<Row, 'path'>, api: Api): string {
+  const { path } = row;
+  if (isOfAppOrThread(row)) return ROOTS[api][path[0] as 'A' | 'T'] + path.slice(1);
   return path.startsWith('/health') ? path : `/api${path}`;
 }
 
-const isOfAppOrThread = ({ path }: Row) => /^[AT](\/|$)/.test(path);
+const isOfAppOrThread = ({ path }: Pick<Row, 'path'>) => /^[AT](\/|$)/.test(path);
 
 const MINUTES = 60_000;
 /** Operations that take longer than the usual two minutes. A command may run for ten, after waiting for a slot. */
@@ -165,10 +164,10 @@ function answerOf(http: Http, { answer, orText }: Row, request: Request): Call<u
 const readBytes: Read<Uint8Array> = async (response) => new Uint8Array(await response.arrayBuffer());
 
 function pageReader(member: string): Read<Page<unknown>> {
-  const readPage = jsonWith<Page<unknown> & Record<string, unknown[]>>(member, 'nextCursor');
+  const readPage = jsonWith<Record<string, unknown>>(member, 'nextCursor');
   return async (response) => {
-    const { nextCursor, hasMore, ...rest } = await readPage(response);
-    return { items: rest[member]!, nextCursor, hasMore };
+    const { ok: _, [member]: items, ...page } = await readPage(response);
+    return { items, ...page } as Page<unknown>;
   };
 }
 

@@ -25,6 +25,7 @@ import { followConfiguredInstallations } from './scm/index.ts';
 import { replaceKeys } from './sealing.ts';
 import { readSecretKeys } from './secret-keys.ts';
 import { ImportPool } from './sources/import/pool.ts';
+import { SearchPool } from './sources/search/pool.ts';
 import { openStore } from './storage/open-store.ts';
 import { startWork } from './worker.ts';
 import type { Work } from './worker.ts';
@@ -95,6 +96,8 @@ async function boot(config: Config, log: Logger, { stops, stopAll, onFatal }: En
   const runner = await opening;
   const pool = new ImportPool();
   stops.push(() => pool.close());
+  const searches = new SearchPool();
+  stops.push(() => searches.close());
   const merger = createMergeEngine({ dir: join(config.dataDir, 'merge') });
   stops.push(() => merger.close());
   const secretKeys = await readSecretKeys(config);
@@ -114,6 +117,7 @@ async function boot(config: Config, log: Logger, { stops, stopAll, onFatal }: En
     store: await openStore(config),
     limits,
     pool,
+    searches,
     merger,
     runner: runner.client,
     runnerStatus: () => runner.status(),

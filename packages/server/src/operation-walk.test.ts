@@ -46,6 +46,7 @@ const SAMPLES: Record<string, Sample> = {
   'sources.listFiles': NOTHING,
   'sources.getFile': { query: () => '?path=a' },
   'sources.getArchive': NOTHING,
+  'sources.searchSource': { query: () => '?q=a' },
   'sources.getDiff': { query: ({ sourceId }) => `?base=${sourceId}` },
   'threads.createThread': EMPTY,
   'threads.listThreads': NOTHING,

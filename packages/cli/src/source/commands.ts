@@ -83,6 +83,47 @@ export const sourceCommands: readonly Command[] = [
     run: async (cli, { args: [path], options }) => (await import('./files.ts')).printFile(cli, path, options),
   }),
   command({
+    name: 'search',
+    group: 'Source',
+    summary: 'Search in the files of a source',
+    details:
+      'The service searches; nothing is downloaded. Each matching line is PATH:LINE:TEXT, and with --around the lines ' +
+      'around it are PATH-LINE-TEXT. Binary files and those over 4 MiB are left out, and counted on stderr.\n\n' +
+      'A GLOB has `*`, `?` and `[…]` within a segment of a path, and `**` over segments; without `/` it holds for names at ' +
+      'any depth.',
+    args: ['TEXT'],
+    argHelp: { TEXT: 'what a line contains; with --regex, a regular expression' },
+    options: {
+      source: { type: 'string', short: 's', value: 'SOURCE', help: `${SOURCE}; by default the head` },
+      regex: {
+        type: 'boolean',
+        short: 'E',
+        help: 'TEXT is a regular expression in the syntax of RE2, without look-around and back-references',
+      },
+      'ignore-case': { type: 'boolean', short: 'i', help: 'upper and lower case are the same' },
+      include: { type: 'string', value: 'GLOB', multiple: true, help: 'only in these files' },
+      exclude: { type: 'string', value: 'GLOB', multiple: true, help: 'not in these files' },
+      around: {
+        type: 'number',
+        short: 'C',
+        value: 'N',
+        help: 'also print N lines before and after',
+        min: 0,
+        max: 10,
+      },
+      limit: { ...LIST_OPTIONS.limit, help: 'how many lines to find (1000)' },
+    },
+    examples: [
+      'headrace search TODO',
+      "headrace search --regex 'fetch\\(.*/api/' --include 'src/**' --around 2",
+      'headrace search shop -i --source thread:@last --exclude "*.lock"',
+    ],
+    scope: 'app',
+    answer: 'sources.searchSource',
+    run: async (cli, { args: [text], options }) =>
+      (await import('./search.ts')).searchFiles(cli, text, options),
+  }),
+  command({
     name: 'log',
     group: 'Source',
     summary: 'List the sources that were the head, newest first',

@@ -87,6 +87,7 @@ import type {
   ScmUpdateInstallationInput,
   ScmUpdatePullRequestInput,
   ScmUpdateRepositoryInput,
+  SearchMatch,
   SendMessageInput,
   Session,
   SetAppVariableInput,
@@ -197,6 +198,27 @@ export interface SourcesCalls {
     sourceId: string,
     options: { base: string; patches?: boolean; path?: Array<string> } & CallOptions,
   ): Call<Diff>;
+  /** Search in the files of a source. */
+  search(
+    appId: string,
+    sourceId: string,
+    options: {
+      q: string;
+      regex?: boolean;
+      caseSensitive?: boolean;
+      include?: string;
+      exclude?: string;
+      context?: number;
+    } & PageOptions,
+  ): ListCall<
+    SearchMatch,
+    {
+      skipped: {
+        binary: number;
+        tooLarge: number;
+      };
+    }
+  >;
 }
 
 export interface ThreadsCalls {
@@ -1107,7 +1129,9 @@ export interface Resources {
 export interface AppResources {
   apps: Bound<Pick<AppsCalls, 'get' | 'update' | 'delete'>>;
   head: Bound<Pick<HeadCalls, 'initialize' | 'get' | 'history'>>;
-  sources: Bound<Pick<SourcesCalls, 'import' | 'list' | 'get' | 'files' | 'file' | 'archive' | 'diff'>>;
+  sources: Bound<
+    Pick<SourcesCalls, 'import' | 'list' | 'get' | 'files' | 'file' | 'archive' | 'diff' | 'search'>
+  >;
   threads: Bound<Pick<ThreadsCalls, 'create' | 'list' | 'get' | 'update' | 'delete'>>;
   messages: Bound<Pick<MessagesCalls, 'send' | 'list' | 'attachment'>>;
   runs: Bound<Pick<RunsCalls, 'list' | 'get' | 'tools' | 'stop' | 'retry'>>;
@@ -1127,7 +1151,9 @@ export interface AppResources {
 export interface ProjectResources {
   head: Bound<Pick<HeadCalls, 'initialize' | 'get' | 'history'>>;
   projects: Bound<Pick<ProjectsCalls, 'get' | 'update' | 'delete'>>;
-  sources: Bound<Pick<SourcesCalls, 'import' | 'list' | 'get' | 'files' | 'file' | 'archive' | 'diff'>>;
+  sources: Bound<
+    Pick<SourcesCalls, 'import' | 'list' | 'get' | 'files' | 'file' | 'archive' | 'diff' | 'search'>
+  >;
   applies: Bound<Pick<AppliesCalls, 'list' | 'get'>>;
   builds: Bound<Pick<BuildsCalls, 'get' | 'artifact' | 'manifest' | 'logs' | 'cancel'>>;
   previews: Bound<Pick<PreviewsCalls, 'get' | 'delete'>>;

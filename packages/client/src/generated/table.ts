@@ -20,6 +20,7 @@ sources.import POST A/sources * dkbg
 .file GET A/sources/:/file file d
 .archive GET A/sources/:/archive bytes d
 .diff GET A/sources/:/diff diff d
+.search GET A/sources/:/search [matches d
 threads.create POST A/threads *run kb
 .list GET A/threads [threads
 .get GET T thread d

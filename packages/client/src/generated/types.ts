@@ -100,6 +100,24 @@ export interface Diff {
   sourceId: string;
   files: Array<DiffFile>;
 }
+export interface SearchMatch {
+  /** Relative, with slashes. */
+  path: string;
+  line: number;
+  /** Where the first match begins, in code points. */
+  column: number;
+  /** The first 1,000 code points of the line, without its end. */
+  text: string;
+  /** The matches in the line, from 0, in code points; they can lie behind `text`. Empty matches have no range. */
+  ranges: Array<{
+    start: number;
+    end: number;
+  }>;
+  before: Array<string>;
+  after: Array<string>;
+  /** Whether the line is longer than `text`. */
+  truncated: boolean;
+}
 export interface Thread {
   id: string;
   projectId: string;

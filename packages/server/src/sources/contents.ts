@@ -14,7 +14,7 @@ import { sourceFault, storageCorrupt } from './faults.ts';
 import { decodeIndex } from '../trees/pack.ts';
 import { findPackObjects, findPacks } from './store.ts';
 
-type Reading = Pick<Context, 'db' | 'store'>;
+export type Reading = Pick<Context, 'db' | 'store'>;
 
 /** Decoded indexes, about 150 bytes a blob. Packs never change. */
 const MAX_INDEXED_BLOBS = 200_000;
@@ -33,7 +33,7 @@ function remember(id: string, pack: PlacedPack): void {
 }
 
 /** Packs by id; those that are not there any more are left out. */
-async function placedPacks(db: Db, ids: string[]): Promise<Map<string, PlacedPack>> {
+export async function placedPacks(db: Db, ids: string[]): Promise<Map<string, PlacedPack>> {
   const found = new Map(ids.flatMap((id) => (indexes.has(id) ? [[id, indexes.get(id)!] as const] : [])));
   const missing = ids.filter((id) => !found.has(id));
   const rows = missing.length > 0 ? await findPackObjects(db, missing) : [];
@@ -44,6 +44,7 @@ async function placedPacks(db: Db, ids: string[]): Promise<Map<string, PlacedPac
 }
 
 interface Held {
+  id: string;
   pack: PlacedPack;
   sha256s: string[];
 }
@@ -55,7 +56,7 @@ interface Held {
 const LOOKUPS = 3;
 
 /** Finds where these contents are now. A remembered index is used only for a pack that the database names. */
-async function locate({ db }: Reading, projectId: string, wanted: string[]): Promise<Held[]> {
+export async function locate({ db }: Reading, projectId: string, wanted: string[]): Promise<Held[]> {
   for (let lookups = 1; ; lookups++) {
     const packs = await findPacks(db, projectId, wanted);
     const count = packs.reduce((sum, p) => sum + p.sha256s.length, 0);
@@ -66,7 +67,7 @@ async function locate({ db }: Reading, projectId: string, wanted: string[]): Pro
       packs.map((p) => p.id),
     );
     if (placed.size === packs.length)
-      return packs.map(({ id, sha256s }) => ({ pack: placed.get(id)!, sha256s }));
+      return packs.map(({ id, sha256s }) => ({ id, pack: placed.get(id)!, sha256s }));
     if (lookups === LOOKUPS)
       throw storageCorrupt(new Error(`${packs.length - placed.size} packs of a source are not there`));
   }

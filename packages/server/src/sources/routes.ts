@@ -7,6 +7,7 @@ import { getSource } from './get-source.ts';
 import { importSource } from './import-source.ts';
 import { listFiles } from './list-files.ts';
 import { listSources } from './list-sources.ts';
+import { searchSource } from './search-source.ts';
 
 export const routes: Route[] = [
   ...projectRoute('POST', '/apps/:appId/sources', importSource),
@@ -16,4 +17,5 @@ export const routes: Route[] = [
   ...projectRoute('GET', '/apps/:appId/sources/:sourceId/file', getFile),
   ...projectRoute('GET', '/apps/:appId/sources/:sourceId/archive', getArchive),
   ...projectRoute('GET', '/apps/:appId/sources/:sourceId/diff', getDiff),
+  ...projectRoute('GET', '/apps/:appId/sources/:sourceId/search', searchSource),
 ];

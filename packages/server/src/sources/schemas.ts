@@ -79,6 +79,26 @@ export const DiffFile = Type.Object({
   ),
 });
 
+const Place = Type.Integer({ minimum: 0, examples: [8] });
+export const SearchMatch = Type.Object({
+  path: Path,
+  line: Type.Integer({ minimum: 1, examples: [12] }),
+  column: Type.Integer({
+    minimum: 1,
+    examples: [9],
+    description: 'Where the first match begins, in code points.',
+  }),
+  text: Text('  return TODO;', { description: 'The first 1,000 code points of the line, without its end.' }),
+  ranges: Type.Array(Type.Object({ start: Place, end: Place }), {
+    maxItems: 100,
+    description:
+      'The matches in the line, from 0, in code points; they can lie behind `text`. Empty matches have no range.',
+  }),
+  before: Type.Array(Text('function a() {', { description: 'The first 1,000 code points.' })),
+  after: Type.Array(Text('}', { description: 'The first 1,000 code points.' })),
+  truncated: Type.Boolean({ description: 'Whether the line is longer than `text`.' }),
+});
+
 export const MessageInput = Text('First import', { maxLength: MAX_MESSAGE });
 export const SourceIdInput = IdInput('src');
 
