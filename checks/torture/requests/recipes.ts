@@ -90,7 +90,7 @@ const ofAllApps: Recipe = ({ world, random }) => ({
 /** One of few names: a level has at most 100 variables. */
 const variable = (random: Random): Prepared => ({
   ids: { name: random.pick(['A', '_b', 'API_URL']) },
-  body: { value: random.pick(['a value', 'ä → 🔑 ä → 🔑', 'two\nlines of text']) },
+  body: { value: random.pick(['a long value', 'ä → 🔑 ä → 🔑', 'two\nlines of text']) },
 });
 async function newVariable({ calls: { call } }: World, actor: Actor, level: string): Promise<string> {
   const name = `V_${randomUUID().replaceAll('-', '_')}`;

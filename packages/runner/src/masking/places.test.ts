@@ -209,6 +209,12 @@ describe.skipIf(!bench)('an agent', () => {
       await turn("return { stopReason: 'end_turn', _meta: { 'headrace/scriptFailed': 'exit 3: ' + T } }"),
     );
     expect(error).toEqual({ code: 'script_failed', message: 'exit 3: ***' });
+    const cut = endOf(
+      await turn(
+        "return { stopReason: 'end_turn', _meta: { 'headrace/scriptFailed': 'y'.repeat(998) + T } }",
+      ),
+    );
+    expect(cut.error!.message).toBe(`${'y'.repeat(998)}**`);
   });
 
   test('it is told the names of variables and what they are for, and finds values in its environment alone', async () => {

@@ -67,6 +67,22 @@ test('each has the variables that are for it, of the moment when it starts', asy
   expect((await b.exec('echo "$FOR_exec"')).stdout).toBe('another\n');
 });
 
+test('a preview has those for previews; why it failed is masked', async () => {
+  const b = await bench();
+  await b.set('OF_PREVIEW', { value: 'value', targets: ['preview'] });
+  await b.set('OF_EXEC', { value: 'value', targets: ['exec'] });
+  await b.set('SECRET', { value: SECRET, secret: true });
+  const { preview } = (
+    await s.call('POST', `${b.thread}/previews`, {
+      command: 'echo "no server: $SECRET, ${OF_PREVIEW-unset}, ${OF_EXEC-unset}" >&2; exit 3',
+      port: 3999,
+    })
+  ).body;
+  const read = async () => (await s.call('GET', `${b.url}/previews/${preview.id}`)).body.preview;
+  await until(async () => (await read()).status === 'failed');
+  expect(JSON.stringify((await read()).error)).toContain('no server: ***, value, unset');
+});
+
 test('no table, no event and no command line of the host has a secret; a run names the files that hold it', async () => {
   const b = await bench();
   await b.set('SECRET', { value: SECRET, secret: true, targets: ['run', 'exec'] });

@@ -33,8 +33,8 @@ export const NewVariable = Body(
   },
   {
     // A short one would be masked wherever these few characters happen to stand.
-    if: { properties: { secret: { const: true } }, required: ['secret'] },
-    then: { properties: { value: { minLength: SECRET_CHARACTERS } } },
+    if: { properties: { secret: { not: { const: true } } } },
+    else: { properties: { value: { minLength: SECRET_CHARACTERS } } },
     examples: [{ value: 'correct horse battery staple', secret: true, targets: ['exec', 'build'] }],
   },
 );
