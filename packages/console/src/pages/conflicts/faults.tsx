@@ -3,6 +3,7 @@ import type { ReactNode } from 'react';
 import { Plain } from '../../code/index.ts';
 import { Button } from '../../ui/button.tsx';
 import { CopyButton, plural } from '../../ui/values.tsx';
+import type { Lost } from './send.ts';
 import type { Sending } from './use-send.ts';
 
 export function Faults({
@@ -51,27 +52,54 @@ export function Faults({
           {plural(outcome.count, 'decision')} are more than one apply takes. Give whole folders one side.
         </Line>
       )}
-      {outcome?.end === 'lost' && (
-        <Line>
-          <span className="long mr-auto">
-            Where your text is that of the base, the merge takes the head’s lines. The result does not have
-            your text at{' '}
-            {outcome.paths.map((path, i) => (
-              <span key={path} className="font-mono text-mono">
-                {i > 0 && ', '}
-                <Plain text={path} />
-              </span>
-            ))}
-            . Nothing was applied yet.
-          </span>
-          <Button offBecause={off} onPress={onAnyway}>
-            Apply with the head’s lines
-          </Button>
-        </Line>
-      )}
+      {outcome?.end === 'lost' && <LostLine lost={outcome} off={off} onAnyway={onAnyway} />}
     </>
   );
 }
+
+function LostLine({ lost, off, onAnyway }: { lost: Lost; off: string | null; onAnyway: () => void }) {
+  const { texts, heads } = lost;
+  return (
+    <Line>
+      <span className="long mr-auto">
+        {texts.length > 0 && (
+          <>
+            Where your text is that of the base, the merge takes the head’s lines. The result does not have
+            your text at <Paths paths={texts} />.{' '}
+          </>
+        )}
+        {heads.length > 0 && (
+          <>
+            You took the head’s side, but nothing is in conflict there any more, and the merge takes changes
+            of the draft. The result does not have the head’s side at <Paths paths={heads} />.{' '}
+          </>
+        )}
+        Nothing was applied yet.
+      </span>
+      <Button offBecause={off} onPress={onAnyway}>
+        {heads.length === 0
+          ? 'Apply with the head’s lines'
+          : texts.length === 0
+            ? 'Apply with the draft’s side'
+            : 'Apply what the merge takes'}
+      </Button>
+    </Line>
+  );
+}
+
+const MOST_PATHS = 10;
+
+const Paths = ({ paths }: { paths: readonly string[] }) => (
+  <>
+    {paths.slice(0, MOST_PATHS).map((path, i) => (
+      <span key={path} className="font-mono text-mono">
+        {i > 0 && ', '}
+        <Plain text={path} />
+      </span>
+    ))}
+    {paths.length > MOST_PATHS && ` and ${plural(paths.length - MOST_PATHS, 'more path')}`}
+  </>
+);
 
 function Line({ isFault = false, children }: { isFault?: boolean; children: ReactNode }) {
   return (
