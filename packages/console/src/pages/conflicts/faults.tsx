@@ -17,15 +17,16 @@ export function Faults({
   off: string | null;
   onAnyway: () => void;
 }) {
-  const { fault, outcome } = sending;
+  const { fault, outcome, isEdited } = sending;
+  const edited = isEdited ? 'The draft has been edited by your decisions; nothing was applied. ' : '';
   return (
     <>
       {isLoose && <Line>This browser keeps nothing: your decisions are lost if the page is closed.</Line>}
       {fault && (
         <Line isFault>
           <span className="long mr-auto">
-            <b className="font-bold">{fault.title}.</b> {fault.message} Nothing is lost: apply again when it
-            works.
+            <b className="font-bold">{fault.title}.</b> {fault.message} {edited}Nothing is lost: apply again
+            when it works.
           </span>
           {fault.requestId && (
             <span className="flex items-center font-mono text-mono text-ink-3">
@@ -37,14 +38,15 @@ export function Faults({
       )}
       {outcome?.end === 'stale' && (
         <Line>
-          The {outcome.what} has moved since you decided, so nothing was applied. Equal conflicts keep their
-          decision; changed ones are open again. Look at them, then apply again.
+          The {outcome.what} has moved since you decided, so nothing was applied.
+          {isEdited && ' The draft has been edited by your decisions.'} Equal conflicts keep their decision;
+          changed ones are open again. Look at them, then apply again.
         </Line>
       )}
       {outcome?.end === 'open' && (
         <Line>
-          Your texts are in the draft now, which leaves {plural(outcome.count, 'conflict')} open. Nothing was
-          applied.
+          {isEdited && 'The draft has been edited by your decisions. '}
+          {plural(outcome.count, 'conflict is', 'conflicts are')} open. Nothing was applied.
         </Line>
       )}
       {outcome?.end === 'too-many' && (

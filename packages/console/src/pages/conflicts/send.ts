@@ -5,6 +5,7 @@
  *   open, own texts        edit → preview again → sent, or open, or lost
  *   more than an apply     edit → preview again, in rounds → sent, or open
  *   head or draft moved    stale
+ *   the page is left       stopped before the next write
  */
 import type {
   Apply,
@@ -33,6 +34,8 @@ export interface Service {
   /** A file of the head. */
   file(headSourceId: string, path: string): Promise<SourceFileContent>;
   apply(body: CreateApplyInput): Promise<Apply>;
+  /** Nobody sees any more what is sent: nothing more is. */
+  isLeft(): boolean;
   /** The texts are in the draft: what is shown from now on. */
   onEdited(state: State): void;
   /** So many of the head's files go into the draft before the apply. */
@@ -46,7 +49,9 @@ export type Outcome =
   | { end: 'open'; count: number }
   /** The merge takes something else than what was decided. */
   | ({ end: 'lost' } & Lost)
-  | { end: 'too-many'; count: number };
+  | { end: 'too-many'; count: number }
+  /** Before it was applied; what is in the draft stays. */
+  | { end: 'stopped' };
 
 /** Paths that are in conflict no more, where the result is not what was decided. */
 export interface Lost {
@@ -91,6 +96,7 @@ async function send(
   if (sent.length > MAX_RESOLUTIONS) {
     const first = goFirst(conflicts, resolutions);
     if (!first) return { end: 'too-many', count: sent.length };
+    if (service.isLeft()) return { end: 'stopped' };
     service.onRound(first.length);
     const round = await roundOf(first, (path) => service.file(headSourceId, path));
     // What is left may be another round. After a reload it goes on from the draft that there is by then.
@@ -99,6 +105,7 @@ async function send(
   // A round may have ended it.
   const heads = accepts ? [] : lostHeads({ preview, entries });
   if (heads.length > 0) return { end: 'lost', texts: [], heads };
+  if (service.isLeft()) return { end: 'stopped' };
   const apply = await service.apply({
     expectedSourceId: sourceId,
     conflictResolution: 'manual',
