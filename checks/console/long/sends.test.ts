@@ -3,6 +3,7 @@ import { afterAll, beforeAll, expect } from 'vitest';
 import type { Visit } from '../browser.ts';
 import { moveHead, startGround, untilThread } from '../ground.ts';
 import type { Diverged, Ground } from '../ground.ts';
+import { open } from '../page.ts';
 import { startProxy } from '../proxy.ts';
 import type { Fault, Proxy } from '../proxy.ts';
 import { browserTest, useBrowser } from '../rig.ts';
@@ -236,3 +237,24 @@ browserTest('who leaves the page on the way stops it, is told so, and goes on fr
   await expectApplied(ground.client, page, made);
   expect(proxy.asked().filter(isEdit)).toEqual([]);
 });
+
+browserTest(
+  'the head takes its file back that went into the draft: it is said before the apply',
+  async () => {
+    const visit = await decided(/: 409$/);
+    const { page, made } = visit;
+    const { app, threadId, sourceId } = made;
+    // As a round does it.
+    await ground.client.edits.create(app.id, threadId, {
+      expectedSourceId: sourceId,
+      changes: [{ path: 'b.txt', content: 'head\n' }],
+    });
+    await moveHead(ground.client, app, [{ path: 'b.txt', content: 'base\n' }]);
+    await open(visit, pageOf(made));
+    await page.getByRole('button', { name: 'Apply 2 decisions' }).click();
+    await page.getByText('The result does not have the head’s side at b.txt.').waitFor();
+    expect((await ground.client.applies.list(app.id, { threadId })).items).toEqual([]);
+    await page.getByRole('button', { name: 'Apply with the draft’s side' }).click();
+    await page.getByText('as revision 4').waitFor();
+  },
+);
