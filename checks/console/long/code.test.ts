@@ -49,6 +49,10 @@ describe('a difference', () => {
     const { page } = visit;
     const table = page.getByRole('grid', { name: 'Changed lines' });
     await rows(page, 'src/long.ts').locator('.code-selected').waitFor();
+    // The keys go on from the line of the link.
+    await table.focus();
+    await table.press('Shift+ArrowDown');
+    await page.waitForURL(/L=200-201$/);
     await page.locator('[data-file="src/long.ts"] [data-line="199"][data-side="new"]').click();
     await table.focus();
     for (const key of ['ArrowDown', 'ArrowDown']) await table.press(key);
@@ -71,6 +75,12 @@ describe('a difference', () => {
     expect(await active(page)).toContain('src/spaces.ts');
     await table.press('ArrowDown');
     expect(await active(page)).toContain('a();');
+    await table.press('ArrowUp');
+    await table.press('Enter');
+    await page.getByRole('button', { name: 'Unfold src/spaces.ts' }).waitFor();
+    expect(await active(page)).toContain('src/spaces.ts');
+    await table.press('Enter');
+    await page.getByRole('button', { name: 'Fold src/spaces.ts', exact: true }).waitFor();
     expect(await axe(page)).toEqual([]);
   });
 
@@ -169,6 +179,30 @@ describe('sources', () => {
     expect(await axe(page)).toEqual([]);
     await file.press('?');
     await page.getByRole('dialog', { name: 'Keys' }).getByText('In code: select more lines').waitFor();
+  });
+
+  browserTest('of a held key, none is thrown back; Enter leaves the page where it is', async () => {
+    const visit = await visitAt(rig, code.address(`sources/${code.changed}?file=src/long.ts`), code.site);
+    const { page } = visit;
+    const file = page.getByRole('grid', { name: 'src/long.ts' });
+    await file.focus();
+    await file.press('ArrowDown');
+    // All of them before the first scroll is heard of.
+    const lines = await page.evaluate<number>(`(async () => {
+      const grid = document.activeElement;
+      for (let i = 0; i < 3; i++) {
+        grid.dispatchEvent(new KeyboardEvent('keydown', { key: 'PageDown', bubbles: true, cancelable: true }));
+        for (let turn = 0; turn < 20; turn++) await null;
+      }
+      return 3 * (Math.floor(grid.clientHeight / 20) - 2);
+    })()`);
+    await expect.poll(() => active(page)).toContain(`line${1 + lines} `);
+    const top = () => page.evaluate<number>('document.activeElement.scrollTop');
+    const before = await top();
+    await file.press('Enter');
+    await page.waitForURL(/L=\d+$/);
+    await page.locator('.code-selected').waitFor();
+    expect(await top()).toBe(before);
   });
 
   browserTest('a file is read, searched and linked to', async () => {

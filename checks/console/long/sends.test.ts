@@ -3,6 +3,7 @@ import { afterAll, beforeAll, expect } from 'vitest';
 import type { Visit } from '../browser.ts';
 import { moveHead, startGround, untilThread } from '../ground.ts';
 import type { Diverged, Ground } from '../ground.ts';
+import { open } from '../page.ts';
 import { startProxy } from '../proxy.ts';
 import type { Fault, Proxy } from '../proxy.ts';
 import { browserTest, useBrowser } from '../rig.ts';
@@ -16,6 +17,7 @@ import {
   keysOf,
   once,
   OWN,
+  pageOf,
   press,
   threeConflicts,
 } from '../sends.ts';
@@ -177,5 +179,82 @@ browserTest(
         'draft\n',
       ]);
     }
+  },
+);
+
+browserTest('another tab decides on the way: its decision stays', async () => {
+  const visit = await decided(/^POST .*: 409$/);
+  const { page, made } = visit;
+  const decides = Promise.withResolvers<void>();
+  proxy.plan((asked) => {
+    if (isEdit(asked)) return { kind: 'after', until: () => decides.promise };
+    if (!isApply(asked)) return null;
+    return {
+      kind: 'after',
+      until: () => moveHead(ground.client, made.app, [{ path: 'b.txt', content: 'another head\n' }]),
+    };
+  });
+  await press(page);
+  await page.getByRole('button', { name: 'Applying' }).waitFor();
+  const other = await visit.newTab();
+  await other.goto(`${pageOf(made)}?path=c.txt`);
+  await other.getByText('3 of 3 decided').waitFor();
+  await other.getByRole('article').getByRole('heading', { name: 'c.txt' }).waitFor();
+  await other.keyboard.press('1');
+  for (const tab of [other, page])
+    await tab.locator('[aria-label="Decision"] [aria-pressed="true"]', { hasText: 'head' }).waitFor();
+  decides.resolve();
+  await page.getByText('The head has moved since you decided').waitFor();
+  await page.getByText('1 conflict open, 1 moved since you decided').waitFor();
+  proxy.plan(() => null);
+  await page.keyboard.press('n');
+  await page.getByRole('article').getByRole('heading', { name: 'b.txt' }).waitFor();
+  await page.keyboard.press('2');
+  await press(page);
+  await page.getByText('as revision 4').waitFor();
+  const { headSourceId } = await ground.client.apps.get(made.app.id);
+  const contentAt = async (path: string) =>
+    (await ground.client.sources.file(made.app.id, headSourceId!, { path })).content;
+  expect(await Promise.all(['a.txt', 'b.txt', 'c.txt'].map(contentAt))).toEqual([OWN, 'draft\n', 'head\n']);
+});
+
+browserTest('who leaves the page on the way stops it, is told so, and goes on from there', async () => {
+  const visit = await decided();
+  const { page, made } = visit;
+  const leaves = Promise.withResolvers<void>();
+  proxy.plan((asked) => (isEdit(asked) ? { kind: 'after', until: () => leaves.promise } : null));
+  await press(page);
+  await page.getByRole('button', { name: 'Applying' }).waitFor();
+  await page.evaluate(`history.pushState({}, '', '/console/apps/${made.app.id}')`);
+  await page.getByText('All conflicts are decided').waitFor({ state: 'detached' });
+  leaves.resolve();
+  await page.getByText('The draft was not applied: you left its page.').waitFor();
+  await page.goBack();
+  await expectKept(ground.client, page, made);
+  proxy.plan(() => null);
+  proxy.forget();
+  await press(page);
+  await expectApplied(ground.client, page, made);
+  expect(proxy.asked().filter(isEdit)).toEqual([]);
+});
+
+browserTest(
+  'the head takes its file back that went into the draft: it is said before the apply',
+  async () => {
+    const visit = await decided(/: 409$/);
+    const { page, made } = visit;
+    const { app, threadId, sourceId } = made;
+    // As a round does it.
+    await ground.client.edits.create(app.id, threadId, {
+      expectedSourceId: sourceId,
+      changes: [{ path: 'b.txt', content: 'head\n' }],
+    });
+    await moveHead(ground.client, app, [{ path: 'b.txt', content: 'base\n' }]);
+    await open(visit, pageOf(made));
+    await page.getByRole('button', { name: 'Apply 2 decisions' }).click();
+    await page.getByText('The result does not have the head’s side at b.txt.').waitFor();
+    expect((await ground.client.applies.list(app.id, { threadId })).items).toEqual([]);
+    await page.getByRole('button', { name: 'Apply with the draft’s side' }).click();
+    await page.getByText('as revision 4').waitFor();
   },
 );

@@ -17,7 +17,9 @@ interface Folder {
 
 /**
  * The fewest resolutions that mean the same: a folder takes the side of most conflicts below it, and what differs has
- * one of its own. `paths` are all paths in conflict; what has no resolution stays without one.
+ * one of its own. `paths` are all paths in conflict; what has no resolution stays without one. One difference is left:
+ * where a taken side clashes with a path that had merged cleanly, the service puts that path in conflict too, and a
+ * folder here settles it, which single paths would have left open.
  */
 export function compactResolutions(
   paths: readonly string[],

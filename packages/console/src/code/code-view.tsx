@@ -69,9 +69,11 @@ export function CodeView(props: Props): ReactNode {
   // Where all rows are higher than a browser can scroll, its bar moves over them faster.
   const full = topOf(heights, count);
   const height = Math.min(full, MAX_HEIGHT);
-  const shift = full > height ? (viewport.top / (height - viewport.height)) * (full - height) : 0;
-  const top = viewport.top + shift;
-  const [from, to] = rowsBetween(heights, top - SPARE, top + viewport.height + SPARE);
+  const shiftAt = (scrolled: number) =>
+    full > height ? (scrolled / (height - viewport.height)) * (full - height) : 0;
+  const shift = shiftAt(viewport.top);
+  const rowsAt = (top: number) => rowsBetween(heights, top - SPARE, top + viewport.height + SPARE);
+  const [from, to] = rowsAt(viewport.top + shift);
 
   const goTo = (line: number) => {
     const element = scroller.current;
@@ -81,10 +83,15 @@ export function CodeView(props: Props): ReactNode {
     element.scrollTop = full > height ? (wanted / (full - view)) * (height - view) : wanted;
   };
   const first = selected?.from;
+  // Who selects a line here sees it already.
+  const selectedHere = useRef<string | null>(null);
   const measured = viewport.height > 0;
   useLayoutEffect(() => {
     const element = scroller.current;
     if (first === undefined || element === null || !measured) return;
+    const isShown = selectedHere.current === `${sha256} ${first}`;
+    selectedHere.current = null;
+    if (isShown) return;
     const at = topOf(heights, Math.min(first, count) - 1) - shift;
     if (at < element.scrollTop || at > element.scrollTop + element.clientHeight - 40) goTo(first - 1);
     // Only another file or selection moves the page.
@@ -115,13 +122,15 @@ export function CodeView(props: Props): ReactNode {
   const select = (line: number, isMore: boolean) => {
     anchor.current = isMore ? (anchor.current ?? current ?? selected?.from ?? line) : line;
     setCurrent(line);
-    onSelect?.(linesBetween(anchor.current, line));
+    const lines = linesBetween(anchor.current, line);
+    selectedHere.current = `${sha256} ${lines.from}`;
+    onSelect?.(lines);
   };
   const onClick = (event: MouseEvent) => {
     const number = (event.target as HTMLElement).closest<HTMLElement>('[data-line]');
     if (number) select(Number(number.dataset['line']), event.shiftKey);
   };
-  const showLine = (line: number) => {
+  const showLine = (line: number, top: number) => {
     const [above, below] = [topOf(heights, line - 1), topOf(heights, line)];
     if (full === height) showRow(scroller.current!, { top: above, bottom: below });
     else if (above < top || below > top + viewport.height) goTo(line - 1);
@@ -131,15 +140,20 @@ export function CodeView(props: Props): ReactNode {
     const step = stepOf(event);
     if (onSelect === undefined || (step === 0 && !isSelect(event))) return;
     event.preventDefault();
+    // The keys of a held one come before the scroll of the last one has been heard of.
+    const { scrollTop } = scroller.current!;
+    const top = scrollTop + shiftAt(scrollTop);
+    const [above, below] = rowsAt(top);
+    const isNear = current !== null && current > above && current <= below;
     // Who has scrolled away goes on with what is seen.
-    const begin = isSeen ? current : current === null && selected ? selected.to : rowAt(heights, top) + 1;
-    const line = isSeen || event.shiftKey ? Math.max(1, Math.min(count, begin + step)) : begin;
+    const begin = isNear ? current : current === null && selected ? selected.to : rowAt(heights, top) + 1;
+    const line = isNear || event.shiftKey ? Math.max(1, Math.min(count, begin + step)) : begin;
     if (step === 0 || event.shiftKey) select(line, event.shiftKey);
     else {
       anchor.current = null;
       setCurrent(line);
     }
-    showLine(line);
+    showLine(line, top);
   };
 
   const style = {

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { diffRows } from './diff-rows.ts';
-import { HEAD, lineAt, nextSpot } from './diff-spot.ts';
+import { HEAD, lineAt, nextSpot, spotNow } from './diff-spot.ts';
 import { gitPatches } from './git.fixture.ts';
 
 const [patch] = gitPatches({ f: 'a\nb\nc\n' }, { f: 'a\nB\nc\n' });
@@ -26,4 +26,12 @@ test('a row has the line of the side that is asked for, else of the other', () =
   ]);
   expect(at(2, 'new')).toEqual({ line: 2, side: 'old' });
   expect(at(3, 'old')).toEqual({ line: 2, side: 'new' });
+});
+
+test('a spot follows the rows that there are: to the head of a folded or shorter file, past the text of a hunk', () => {
+  const now = (file: number, row: number) => spotNow({ file, row }, files[1]);
+  expect(now(0, 2)).toEqual({ file: 0, row: 2 });
+  expect(now(0, 0)).toEqual({ file: 0, row: 1 });
+  expect(now(0, 5)).toEqual({ file: 0, row: HEAD });
+  expect(now(1, 2)).toEqual({ file: 1, row: HEAD });
 });

@@ -27,6 +27,13 @@ export function nextSpot(from: Spot, step: number, [files, rowsOf]: [files: numb
   return at;
 }
 
+/** The spot as the rows are now: the head of a file that has the row no more, the line below the text of a hunk. */
+export function spotNow({ file, row }: Spot, rowsOf: RowsOf): Spot {
+  const rows = row === HEAD ? null : rowsOf(file);
+  if (rows === null || row >= rows.length) return { file, row: HEAD };
+  return { file, row: isHunk(rows, row) ? Math.min(row + 1, rows.length - 1) : row };
+}
+
 function neighbour({ file, row }: Spot, by: number, [files, rowsOf]: [number, RowsOf]): Spot | null {
   const next = row + by;
   if (next >= HEAD && next < (rowsOf(file)?.length ?? 0)) return { file, row: next };

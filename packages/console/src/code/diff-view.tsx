@@ -27,7 +27,7 @@ import {
 import type { DiffFile, Place } from './diff-list.ts';
 import type { LineRange } from './diff-row.tsx';
 import { rowOfLine } from './diff-rows.ts';
-import { HEAD, lineAt, nextSpot } from './diff-spot.ts';
+import { HEAD, lineAt, nextSpot, spotNow } from './diff-spot.ts';
 import type { Spot } from './diff-spot.ts';
 import { ROW, rowAt, topOf } from './heights.ts';
 import { isSelect, linesBetween, showRow, stepOf, useLineKeys } from './line-keys.ts';
@@ -149,6 +149,7 @@ export const DiffView = memo(function DiffView(props: Props): ReactNode {
   useLayoutEffect(() => {
     if (lastLook.current === lookKey) return;
     lastLook.current = lookKey;
+    setSpot(null);
     virtualizer.measure();
     setMeasured((last) => last + 1);
     virtualizer.scrollToIndex(currentIndex, { align: 'start' });
@@ -263,13 +264,16 @@ export const DiffView = memo(function DiffView(props: Props): ReactNode {
     const covered = viewport.top - (virtualizer.measurementsCache[atTop]?.start ?? 0);
     if (rows === null || covered <= 0) return { file: atTop, row: HEAD };
     const { heights } = layoutOf(rows, look, viewport);
-    return { file: atTop, row: Math.min(rows.length - 1, rowAt(heights, covered)) };
+    return spotNow({ file: atTop, row: Math.min(rows.length - 1, rowAt(heights, covered)) }, rowsOf);
   };
-  const isSeen = (at: Spot) => {
+  const isNear = (at: Spot, scrolled: number) => {
     const { top, bottom } = placeOf(at);
-    return bottom > viewport.top - SPARE && top < viewport.top + viewport.height + SPARE;
+    return bottom > scrolled - SPARE && top < scrolled + viewport.height + SPARE;
   };
-  const seen = spot !== null && spot.file < files.length && isSeen(spot) ? spot : null;
+  // Files that are folded, and other looks, have other rows.
+  const spotHere = spot !== null && spot.file < files.length ? spotNow(spot, rowsOf) : null;
+  const isShown =
+    spotHere !== null && items.some(({ index }) => index === spotHere.file) && isNear(spotHere, viewport.top);
 
   const select = (at: LineOf, begin: LineOf | null) => {
     // A range is within one side of one file; rows of the other side are passed over.
@@ -281,6 +285,12 @@ export const DiffView = memo(function DiffView(props: Props): ReactNode {
   };
   const selectedFrom = (): LineOf | null =>
     selected && { path: selected.path, line: selected.lines.from, side: selected.lines.side };
+  const selectedSpot = (): Spot | null => {
+    const file = selected ? files.findIndex(({ path }) => path === selected.path) : -1;
+    const rows = file < 0 ? null : rowsOf(file);
+    const row = rows ? rowOfLine(rows, selected!.lines.to, selected!.lines.side) : -1;
+    return row < 0 ? null : { file, row };
+  };
   const onClick = (event: MouseEvent) => {
     const number = (event.target as HTMLElement).closest<HTMLElement>('[data-line]');
     const path = number?.closest<HTMLElement>('[data-file]')?.dataset['file'];
@@ -298,8 +308,18 @@ export const DiffView = memo(function DiffView(props: Props): ReactNode {
     const step = stepOf(event);
     if (files.length === 0 || (step === 0 && !isSelect(event))) return;
     event.preventDefault();
-    // Who has scrolled away goes on with what is seen.
-    const begin = seen ?? topSpot();
+    // The keys of a held one come before the scroll of the last one has been heard of.
+    const { scrollTop } = scroller.current!;
+    const near = (at: Spot | null) => (at !== null && isNear(at, scrollTop) ? at : null);
+    const seen = near(spotHere);
+    // The first key goes to the line of a link. Who has scrolled away goes on with what is seen.
+    const linked = spot === null ? near(selectedSpot()) : null;
+    const begin = seen ?? linked ?? topSpot();
+    if (step === 0 && seen?.row === HEAD) {
+      const file = files[seen.file]!;
+      onFold(file, seen.file, !isFolded(file.path));
+      return;
+    }
     const next = seen || event.shiftKey ? nextSpot(begin, step, [files.length, rowsOf]) : begin;
     setSpot(next);
     showRow(scroller.current!, placeOf(next));
@@ -307,7 +327,9 @@ export const DiffView = memo(function DiffView(props: Props): ReactNode {
       anchor.current = null;
       return;
     }
-    const from = event.shiftKey ? (anchor.current ?? lineOfSpot(begin, 'new')) : null;
+    const from = event.shiftKey
+      ? (anchor.current ?? (linked && selectedFrom()) ?? lineOfSpot(begin, 'new'))
+      : null;
     const at = lineOfSpot(next, from?.side ?? 'new');
     if (at === null) return;
     // The line that is selected already: now on the other side, if it has one.
@@ -323,7 +345,7 @@ export const DiffView = memo(function DiffView(props: Props): ReactNode {
       aria-multiselectable
       aria-label="Changed lines"
       aria-rowcount={starts[files.length]}
-      aria-activedescendant={seen ? `${id}${seen.file}-${seen.row}` : undefined}
+      aria-activedescendant={isShown ? `${id}${spotHere.file}-${spotHere.row}` : undefined}
       tabIndex={0}
       onClick={onClick}
       onWheel={free}
@@ -354,7 +376,7 @@ export const DiffView = memo(function DiffView(props: Props): ReactNode {
                 viewed={viewed.has(file.path)}
                 current={index === currentIndex}
                 selected={selected?.path === file.path ? selected.lines : null}
-                cursor={spot?.file === index ? spot.row : null}
+                cursor={spotHere?.file === index ? spotHere.row : null}
                 id={`${id}${index}-`}
                 problem={props.problems?.get(file.path)}
                 number={starts[index]! + 1}

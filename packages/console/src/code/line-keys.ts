@@ -3,16 +3,20 @@ import type { KeyboardEvent } from 'react';
 import { useKeys } from '../ui/keys.ts';
 import { ROW } from './heights.ts';
 
-/** Rows that a key moves the current line by; 0 for other keys, and for those of what is within. */
-export function stepOf({ key, target, currentTarget, ...event }: KeyboardEvent<HTMLElement>): number {
-  if (target !== currentTarget || event.ctrlKey || event.metaKey || event.altKey) return 0;
-  const page = Math.max(1, Math.floor(currentTarget.clientHeight / ROW) - 2);
-  return { ArrowDown: 1, ArrowUp: -1, PageDown: page, PageUp: -page }[key] ?? 0;
+/** Not for what is within, nor for the browser. */
+const isOwn = ({ target, currentTarget, ctrlKey, metaKey, altKey }: KeyboardEvent): boolean =>
+  target === currentTarget && !ctrlKey && !metaKey && !altKey;
+
+/** Rows that a key moves the current line by; 0 for other keys. */
+export function stepOf(event: KeyboardEvent<HTMLElement>): number {
+  if (!isOwn(event)) return 0;
+  const page = Math.max(1, Math.floor(event.currentTarget.clientHeight / ROW) - 2);
+  return { ArrowDown: 1, ArrowUp: -1, PageDown: page, PageUp: -page }[event.key] ?? 0;
 }
 
 /** Whether a key selects the current line. */
-export const isSelect = ({ key, target, currentTarget }: KeyboardEvent): boolean =>
-  target === currentTarget && (key === 'Enter' || key === ' ');
+export const isSelect = (event: KeyboardEvent): boolean =>
+  isOwn(event) && (event.key === 'Enter' || event.key === ' ');
 
 /** Lines from one to another, in either direction. */
 export const linesBetween = (one: number, other: number): { from: number; to: number } => ({

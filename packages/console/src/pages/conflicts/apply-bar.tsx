@@ -2,7 +2,7 @@
 import type { Apply, ApplyPreview, CreateApplyInput } from '@headrace/client';
 import { MAX_RESOLUTIONS } from '@headrace/client';
 import { useInfiniteQuery } from '@tanstack/react-query';
-import { useMemo, useState } from 'react';
+import { useDeferredValue, useMemo, useState } from 'react';
 import { client } from '../../api/client.ts';
 import { useMay } from '../../api/session.ts';
 import { itemsOf, runsQuery } from '../../api/queries.ts';
@@ -44,7 +44,9 @@ export function ApplyBar({
   const decided = all.filter(isDecided).length;
   const moved = all.filter(({ isMoved }) => isMoved).length;
   const open = conflicts.length - decided;
-  const { sent, first } = useMemo(() => wayOf(conflicts, entries), [conflicts, entries]);
+  // With thousands of conflicts it takes longer than a key may.
+  const read = useDeferredValue(entries);
+  const { sent, first } = useMemo(() => wayOf(conflicts, read), [conflicts, read]);
   const why =
     off ??
     (open > 0
@@ -54,7 +56,7 @@ export function ApplyBar({
         : null);
   const filesLeft = sending.filesLeft ?? first?.length ?? 0;
   // Texts and other names go into the draft before the apply: that is more than one call.
-  const isOneCall = all.every(({ choice }) => choice === 'head' || choice === 'draft');
+  const isOneCall = read === entries && all.every(({ choice }) => choice === 'head' || choice === 'draft');
   return (
     <div className="top-(--bar) z-10 bg-paper md:sticky">
       <div className="flex min-h-12 flex-wrap items-center gap-2 border-t border-line px-4 py-1.5">

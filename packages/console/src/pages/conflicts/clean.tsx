@@ -12,6 +12,7 @@ import { ThreeWay } from '../applies/three-way.tsx';
 import { applyCode, useOffOfApply } from './apply-bar.tsx';
 import { ChangeList } from './change-list.tsx';
 import { Faults } from './faults.tsx';
+import { lostHeads } from './send.ts';
 import type { Decisions } from './use-decisions.ts';
 import type { Draft, Sending } from './use-send.ts';
 
@@ -39,12 +40,13 @@ export function Clean({
     onDone: ({ id }) => onSent(id),
   });
   // What was decided by own texts is for one head; a draft without conflicts is merged with the head of its turn.
-  const isDecided = [...decisions.entries.values()].some(
-    ({ choice }) => choice === 'text' || choice === 'rename',
-  );
+  const { entries } = decisions;
+  const isDecided =
+    [...entries.values()].some(({ choice }) => choice === 'text' || choice === 'rename') ||
+    lostHeads({ preview, entries }).length > 0;
   const apply = () =>
     isDecided
-      ? sending.send(preview, decisions.entries)
+      ? sending.send(preview, entries)
       : write.send({ expectedSourceId: sourceId, conflictResolution: 'manual' });
   const isSending = write.isSending || sending.isSending;
   const off = mayNot ?? (isSending ? 'It is being sent.' : null);
@@ -73,7 +75,7 @@ export function Clean({
         sending={{ ...sending, fault }}
         isLoose={false}
         off={off}
-        onAnyway={() => sending.send(preview, decisions.entries, true)}
+        onAnyway={() => sending.send(preview, entries, true)}
       />
       {thread.data?.sourceId && (
         <Section title="Changes on both sides">

@@ -144,7 +144,7 @@ function OfDraft({
     setHeld(true);
     onSent(applyId);
   };
-  const sending = useSend(draft, { sent, edited: decisions.replace, from: setSendsFrom });
+  const sending = useSend(draft, { sent, edited: decisions.forgetPast, from: setSendsFrom });
   // Whether it can be previewed depends on what the thread does.
   const { error, refetch } = preview;
   useEffect(() => {

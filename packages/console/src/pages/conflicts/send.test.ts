@@ -49,6 +49,7 @@ function service(after: ApplyPreview, over: Partial<Service> = {}) {
     diff: async () => [],
     file: async (_, path) => ({ ...HEADS_FILE, path }),
     onRound() {},
+    isLeft: () => false,
     apply: async (body) => (applies.push(body), { id: 'apl_1' } as Apply),
     onEdited: (state) => void shown.push(state),
     ...over,
@@ -105,12 +106,30 @@ test('a text that ends the conflict as it is needs no resolution', async () => {
 
 test('a text that loses to the head is said, not applied; applied only if that is wanted', async () => {
   const to = service(preview([conflict('a')]), { diff: async () => [file('b', 'the patch')] });
-  expect(await sendDecisions(stateOf(decided()), to, noFile)).toEqual({ end: 'lost', paths: ['b'] });
+  expect(await sendDecisions(stateOf(decided()), to, noFile)).toEqual({
+    end: 'lost',
+    texts: ['b'],
+    heads: [],
+  });
   // Also after a reload, when nobody remembers that it was said.
-  expect(await sendDecisions(to.shown[0]!, to, noFile)).toEqual({ end: 'lost', paths: ['b'] });
+  expect(await sendDecisions(to.shown[0]!, to, noFile)).toEqual({ end: 'lost', texts: ['b'], heads: [] });
   expect(to.applies).toEqual([]);
   expect(await sendDecisions(to.shown[0]!, to, { ...noFile, accepts: true })).toMatchObject({ end: 'sent' });
   expect(to.edits).toHaveLength(1);
+});
+
+test('the head’s file in the draft that a later head has no more is said, not applied', async () => {
+  const entries = takeSide(carried(LIST, new Map()), LIST, 'a', 'head');
+  const decidedB = takeSide(entries, LIST, 'b', 'draft');
+  // A round has put a's file of the former head into the draft; the head there is has that of the base.
+  const state = { ...stateOf(decidedB), preview: preview([LIST[1]!], [file('a', 'the former head’s')]) };
+  const to = service(preview([]));
+  expect(await sendDecisions(state, to, noFile)).toEqual({ end: 'lost', texts: [], heads: ['a'] });
+  expect(to.applies).toEqual([]);
+  expect(await sendDecisions(state, to, { ...noFile, accepts: true })).toMatchObject({ end: 'sent' });
+  // While the head has it, the draft changes nothing there.
+  const same = { ...state, preview: preview([LIST[1]!]) };
+  expect(await sendDecisions(same, to, noFile)).toMatchObject({ end: 'sent' });
 });
 
 test('a conflict that an edit opens is shown before anything is applied', async () => {
@@ -163,6 +182,18 @@ test('what is more than one apply takes goes into the draft in rounds, each of t
   expect([expectedSourceId, resolutions!.length]).toEqual(['src_2', 1000]);
   expect(resolutions).toContainEqual({ path: 'src/', take: 'draft' });
   expect(resolutions!.filter(({ path }) => gone.has(path))).toEqual([]);
+});
+
+test('who leaves the page while files go into the draft stops it before the next write', async () => {
+  const isLeft = () => true;
+  const after = preview([conflict('a'), conflict('b', 'mine\n')]);
+  const to = service(after, { isLeft });
+  expect(await sendDecisions(stateOf(decided()), to, noFile)).toEqual({ end: 'stopped' });
+  expect([to.edits.length, to.applies.length, to.shown.length]).toEqual([1, 0, 1]);
+  // Who comes back goes on from the draft that there is.
+  const again = service(after);
+  expect(await sendDecisions(to.shown[0]!, again, noFile)).toMatchObject({ end: 'sent' });
+  expect(again.edits).toEqual([]);
 });
 
 test('the paths of moves cannot go first: then it is said that there are too many', async () => {

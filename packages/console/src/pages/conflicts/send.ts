@@ -5,6 +5,7 @@
  *   open, own texts        edit → preview again → sent, or open, or lost
  *   more than an apply     edit → preview again, in rounds → sent, or open
  *   head or draft moved    stale
+ *   the page is left       stopped before the next write
  */
 import type {
   Apply,
@@ -33,6 +34,8 @@ export interface Service {
   /** A file of the head. */
   file(headSourceId: string, path: string): Promise<SourceFileContent>;
   apply(body: CreateApplyInput): Promise<Apply>;
+  /** Nobody sees any more what is sent: nothing more is. */
+  isLeft(): boolean;
   /** The texts are in the draft: what is shown from now on. */
   onEdited(state: State): void;
   /** So many of the head's files go into the draft before the apply. */
@@ -44,13 +47,23 @@ export type Outcome =
   /** Draft or head are others by now; nothing was applied. */
   | { end: 'stale'; what: 'head' | 'draft' }
   | { end: 'open'; count: number }
-  /** Where a text is that of the base, the merge takes the head's lines. */
-  | { end: 'lost'; paths: string[] }
-  | { end: 'too-many'; count: number };
+  /** The merge takes something else than what was decided. */
+  | ({ end: 'lost' } & Lost)
+  | { end: 'too-many'; count: number }
+  /** Before it was applied; what is in the draft stays. */
+  | { end: 'stopped' };
+
+/** Paths that are in conflict no more, where the result is not what was decided. */
+export interface Lost {
+  /** One's own text is that of the base: the merge takes the head's lines. */
+  texts: string[];
+  /** The head's side was taken, as by a round, and a later head has the base's: the merge takes the draft's. */
+  heads: string[];
+}
 
 const MESSAGE = 'Conflicts resolved by hand';
 
-/** `accepts`: what the last outcome said about lost texts is wanted. */
+/** `accepts`: what the last outcome said to be lost may be. */
 export async function sendDecisions(
   state: State,
   service: Service,
@@ -60,8 +73,9 @@ export async function sendDecisions(
     const { changes, open } = planOf(state.preview.conflicts, state.entries, fileOf);
     if (open.length > 0) return { end: 'open', count: open.length };
     const next = changes.length > 0 ? await edit(state, changes, service) : state;
-    const lost = accepts && next === state ? [] : await lostTexts(next, service);
-    return lost.length > 0 ? { end: 'lost', paths: lost } : await send(next, fileOf, service);
+    if (accepts && next === state) return await send(next, service, { fileOf, accepts });
+    const lost = { texts: await lostTexts(next, service), heads: lostHeads(next) };
+    return isLost(lost) ? { end: 'lost', ...lost } : await send(next, service, { fileOf });
   } catch (error) {
     if (isCode(error, 'stale_head')) return { end: 'stale', what: 'head' };
     if (isCode(error, 'stale_source')) return { end: 'stale', what: 'draft' };
@@ -71,8 +85,8 @@ export async function sendDecisions(
 
 async function send(
   { sourceId, preview, entries }: State,
-  fileOf: FileOf,
   service: Service,
+  { fileOf, accepts = false }: { fileOf: FileOf; accepts?: boolean },
 ): Promise<Outcome> {
   const { conflicts, headSourceId } = preview;
   const { open, changes, resolutions } = planOf(conflicts, entries, fileOf);
@@ -82,11 +96,16 @@ async function send(
   if (sent.length > MAX_RESOLUTIONS) {
     const first = goFirst(conflicts, resolutions);
     if (!first) return { end: 'too-many', count: sent.length };
+    if (service.isLeft()) return { end: 'stopped' };
     service.onRound(first.length);
     const round = await roundOf(first, (path) => service.file(headSourceId, path));
     // What is left may be another round. After a reload it goes on from the draft that there is by then.
-    return send(await edit({ sourceId, preview, entries }, round, service), fileOf, service);
+    return send(await edit({ sourceId, preview, entries }, round, service), service, { fileOf, accepts });
   }
+  // A round may have ended it.
+  const heads = accepts ? [] : lostHeads({ preview, entries });
+  if (heads.length > 0) return { end: 'lost', texts: [], heads };
+  if (service.isLeft()) return { end: 'stopped' };
   const apply = await service.apply({
     expectedSourceId: sourceId,
     conflictResolution: 'manual',
@@ -109,6 +128,17 @@ async function edit(
   const state = { sourceId: source.id, preview: next, entries: carried(next.conflicts, entries) };
   service.onEdited(state);
   return state;
+}
+
+const isLost = ({ texts, heads }: Lost) => texts.length + heads.length > 0;
+
+/** Where the head's file was wanted, and the result has another one. */
+export function lostHeads({ preview, entries }: Pick<State, 'preview' | 'entries'>): string[] {
+  const inConflict = new Set(preview.conflicts.map(({ path }) => path));
+  const changed = new Set(preview.changes.flatMap(({ path, oldPath }) => [path, oldPath ?? path]));
+  return [...entries.values()].flatMap(({ path, choice }) =>
+    choice === 'head' && changed.has(path) && !inConflict.has(path) ? [path] : [],
+  );
 }
 
 const MOST_PATHS = 50;

@@ -11,8 +11,8 @@ export interface Decisions {
   change(next: Entries): void;
   /** A part of the last change, as letters of one text. */
   amend(next: Entries): void;
-  /** Without a way back: what the service has made of them. */
-  replace(next: Entries): void;
+  /** No way back behind what is in the draft by now. The decisions stay: another tab may have made some meanwhile. */
+  forgetPast(): void;
   undo: (() => void) | null;
   /** The browser does not keep them. */
   isLoose: boolean;
@@ -60,7 +60,7 @@ export function useDecisions(threadId: string, conflicts: readonly Conflict[] = 
     entries,
     change: (next) => change(next, ({ past, entries }) => [...past, entries].slice(-MOST_PAST)),
     amend: (next) => change(next, ({ past }) => past),
-    replace: (next) => change(next, () => []),
+    forgetPast: () => setMade((before) => before && { ...before, past: [] }),
     undo:
       made && last
         ? () => {

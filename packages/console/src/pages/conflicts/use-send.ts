@@ -7,6 +7,8 @@ import { writeFaultOf } from '../../api/faults.ts';
 import type { Fault } from '../../api/faults.ts';
 import { applyPreviewQuery, conflictFileQuery, patchesQuery, threadQuery } from '../../api/queries.ts';
 import { once } from '../../api/write.ts';
+import { notify } from '../../ui/notices.tsx';
+import { useIsMounted } from '../../ui/use-is-mounted.ts';
 import type { Entries } from './decisions.ts';
 import { sendDecisions } from './send.ts';
 import type { Outcome, State as SendState, Service } from './send.ts';
@@ -21,6 +23,8 @@ export interface Sending {
   isSending: boolean;
   /** Of the head's files that go into the draft before the apply; null where none do. */
   filesLeft: number | null;
+  /** Texts or the head's files went into the draft in the last try. */
+  isEdited: boolean;
   fault: Fault | null;
   /** Of the last try, if it was not sent. */
   outcome: Exclude<Outcome, { end: 'sent' }> | null;
@@ -33,13 +37,14 @@ export function useSend(
   draft: Draft,
   on: {
     sent: (applyId: string) => void;
-    edited: (entries: Entries) => void;
+    edited: () => void;
     /** The draft's source that is sent; null when the send has ended. */
     from: (sourceId: string | null) => void;
   },
 ): Sending {
   const queries = useQueryClient();
-  const [state, setState] = useState<Pick<Sending, 'isSending' | 'filesLeft' | 'fault' | 'outcome'>>(REST);
+  const [state, setState] = useState<Omit<Sending, 'clear' | 'send'>>(REST);
+  const isHere = useIsMounted();
   const { appId, threadId } = draft;
   const thread = threadQuery(appId, threadId);
   // What comes after an edit can fail: the next try goes on from there.
@@ -62,18 +67,21 @@ export function useSend(
       once(`apply ${threadId} ${JSON.stringify(body)}`, (options) =>
         client.applies.create(appId, threadId, body, options),
       ),
+    isLeft: () => !isHere.current,
     onEdited(state) {
-      const { sourceId, preview, entries } = (latest.current = state);
+      setState((before) => ({ ...before, isEdited: true }));
+      const { sourceId, preview } = (latest.current = state);
       queries.setQueryData(applyPreviewQuery(appId, threadId, sourceId).queryKey, preview);
       queries.setQueryData(thread.queryKey, (old) => old && { ...old, latestSourceId: sourceId });
-      on.edited(entries);
+      on.edited();
       on.from(sourceId);
     },
   };
 
   function end(how: Partial<Pick<Sending, 'fault' | 'outcome'>> = {}): void {
-    setState({ ...REST, ...how });
+    setState(({ isEdited }) => ({ ...REST, isEdited, ...how }));
     on.from(null);
+    if ((how.fault || how.outcome) && !isHere.current) notify(STOPPED, 'fail');
   }
 
   async function run(accepts: boolean): Promise<void> {
@@ -100,7 +108,8 @@ export function useSend(
     if (outcome.end === 'stale')
       await Promise.all([
         queries.invalidateQueries({ queryKey: thread.queryKey, exact: true }),
-        queries.invalidateQueries({ queryKey: applyPreviewQuery(appId, threadId, sourceId).queryKey }),
+        // Of all drafts: a round has made another one.
+        queries.invalidateQueries({ queryKey: ['app', appId, 'preview of', threadId] }),
       ]);
   }
 
@@ -127,4 +136,6 @@ export function useSend(
   };
 }
 
-const REST = { isSending: false, filesLeft: null, fault: null, outcome: null };
+const REST = { isSending: false, filesLeft: null, isEdited: false, fault: null, outcome: null };
+const STOPPED =
+  'The draft was not applied: you left its page. Your decisions are kept; apply again to go on.';

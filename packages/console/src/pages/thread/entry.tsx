@@ -98,7 +98,8 @@ export function DraftEntry() {
       }
     >
       {isCut && <p className="text-12 text-ink-3">The beginning is shown when the reply is complete.</p>}
-      <Markdown text={isCut ? text.slice(-DRAFT_LENGTH) : text} isGrowing />
+      {/* A cut moves all that is shown. */}
+      <Markdown text={isCut ? text.slice(-DRAFT_LENGTH) : text} isGrowing={!isCut} />
     </Row>
   );
 }

@@ -24,19 +24,20 @@ export function Markdown({ text, isGrowing = false }: { text: string; isGrowing?
   );
 }
 
-/** The browser knows the height of what it has laid out once. */
-const LAID_OUT_MS = 500;
-
 const Segment = memo(({ text, isDone }: { text: string; isDone: boolean }) => {
   const [isLaidOut, setLaidOut] = useState(false);
   useEffect(() => {
     if (!isDone) return undefined;
-    const timer = setTimeout(() => setLaidOut(true), LAID_OUT_MS);
-    return () => clearTimeout(timer);
+    // The browser knows the height of what it has laid out once. In a hidden tab there are no frames.
+    let frame = requestAnimationFrame(() => {
+      frame = requestAnimationFrame(() => setLaidOut(true));
+    });
+    return () => cancelAnimationFrame(frame);
   }, [isDone]);
   return (
     <div
-      className={`flex flex-col gap-2 [contain-intrinsic-block-size:auto_500px] ${isDone && isLaidOut ? '[content-visibility:auto]' : ''}`}
+      // What is hidden at the edge is the outline of a link with the focus.
+      className={`-mx-1 flex flex-col gap-2 px-1 [contain-intrinsic-block-size:auto_500px] ${isDone && isLaidOut ? '[content-visibility:auto]' : ''}`}
     >
       {blocksOf(text, (source) => marked.lexer(source)).map((token, at) => (
         <Block key={at} token={token} />
