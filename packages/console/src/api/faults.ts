@@ -42,7 +42,7 @@ const inWords = ({ path, message }: Field): Field => ({
 export function writeFaultOf(error: unknown): Fault {
   const fault = faultOf(error);
   const words = error instanceof HeadraceError ? WRITE_WORDS[error.status] : undefined;
-  if (!words || !(error instanceof HeadraceError)) return fault;
+  if (!words || !(error instanceof HeadraceError) || error instanceof UncertainError) return fault;
   return { ...fault, title: words.title, message: `${error.message} ${words.todo}` };
 }
 
