@@ -29,6 +29,8 @@ export interface Write {
   field?: string;
   /** What the page says of an answer in words of its own. */
   says?: Record<number, RegExp>;
+  /** Twice is the same as once: each try has a key of its own. */
+  isHarmless?: boolean;
   /** Every fault, not some. */
   isWhole?: boolean;
   begin(bench: Bench): Promise<Act>;

@@ -9,7 +9,6 @@ import { client } from '../api/client.ts';
 import { lineOf, writeFaultOf } from '../api/faults.ts';
 import { allThreadsQuery, itemsOf } from '../api/queries.ts';
 import { useSession } from '../api/session.ts';
-import { once } from '../api/write.ts';
 import { IconButton } from '../ui/button.tsx';
 import { notify } from '../ui/notices.tsx';
 import { Status } from '../ui/status.tsx';
@@ -161,9 +160,8 @@ function Owner() {
   const active = organizations.find(({ id }) => id === activeOrganizationId);
   // Nothing of one organization may be seen in another: a fresh page starts from nothing.
   const switchTo = async (organizationId: string) => {
-    await once(`organization ${organizationId}`, (options) =>
-      client.session.switchOrganization({ organizationId }, options),
-    );
+    // No kept key: after a way there and back, the answer of the first time would be given again, and nothing done.
+    await client.session.switchOrganization({ organizationId });
     tellOrganization(organizationId);
     location.assign('/console/');
   };
