@@ -1,7 +1,7 @@
 /** The session while pages are open: its live data, and signing in again over the page when it has ended. */
 import { HeadraceError } from '@headrace/client';
 import { useQueryClient } from '@tanstack/react-query';
-import { lazy, useEffect, useState } from 'react';
+import { lazy, useEffect, useState, useSyncExternalStore } from 'react';
 import { startLive } from '../live/index.ts';
 import type { Live } from '../live/index.ts';
 import { client, noticeSignIn, READ_TIMEOUT_MS, watchLimits, watchSession } from '../api/client.ts';
@@ -26,6 +26,14 @@ function setSignedOut(value: boolean): void {
   for (const listener of listeners) listener();
 }
 
+const subscribe = (listener: () => void): (() => void) => {
+  listeners.add(listener);
+  return () => void listeners.delete(listener);
+};
+
+/** Whether the session has ended, and the page asks to sign in again. */
+export const useSignedOut = (): boolean => useSyncExternalStore(subscribe, () => signedOut);
+
 /** `isReady`: its place in the log is known. What a page reads before that would be read twice. */
 interface Begun {
   live: Live;
@@ -48,13 +56,14 @@ export function beginLive(userId: string, organizationId: string): Begun {
     identity: { userId, organizationId },
     onSignedOut: () => setSignedOut(true),
   });
-  const stopWatching = watchLimits((ms) => live.pause(ms));
+  // Also before the page is shown: what it reads may be on its way already.
+  const stops = [watchLimits((ms) => live.pause(ms)), watchSession(() => setSignedOut(true))];
   const one: Begun = {
     live,
     ready: live.ready.then(() => void (one.isReady = true)),
     isReady: false,
     end() {
-      stopWatching();
+      for (const stop of stops) stop();
       live.stop();
       if (begun === one) begun = null;
     },
@@ -93,19 +102,10 @@ export function useLiveOfSession(userId: string, organizationId: string): { live
 export function SessionGate() {
   const { user, activeOrganizationId } = useSession();
   const queries = useQueryClient();
-  const [isShown, setShown] = useState(signedOut);
+  const isShown = useSignedOut();
   const { isOther, claim } = useOtherOrganization(user.id, activeOrganizationId);
   usePreload(loadSignIn);
   usePreload(loadOther);
-  useEffect(() => {
-    const follow = () => setShown(signedOut);
-    listeners.add(follow);
-    const stop = watchSession(() => setSignedOut(true));
-    return () => {
-      listeners.delete(follow);
-      stop();
-    };
-  }, []);
   const goOn = async () => {
     const session = await sessionIn(user.id, activeOrganizationId);
     if (!session) return location.assign('/console/');
