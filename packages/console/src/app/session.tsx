@@ -36,6 +36,7 @@ export const useSignedOut = (): boolean => useSyncExternalStore(subscribe, () =>
 
 /** `isReady`: its place in the log is known. What a page reads before that would be read twice. */
 interface Begun {
+  identity: string;
   live: Live;
   ready: Promise<void>;
   isReady: boolean;
@@ -49,7 +50,9 @@ let begun: Begun | null = null;
  * while the page is rendered for the first time.
  */
 export function beginLive(userId: string, organizationId: string): Begun {
-  if (begun) return begun;
+  const identity = `${userId} ${organizationId}`;
+  if (begun?.identity === identity) return begun;
+  begun?.end();
   const live = startLive({
     client,
     queries,
@@ -59,6 +62,7 @@ export function beginLive(userId: string, organizationId: string): Begun {
   // Also before the page is shown: what it reads may be on its way already.
   const stops = [watchLimits((ms) => live.pause(ms)), watchSession(() => setSignedOut(true))];
   const one: Begun = {
+    identity,
     live,
     ready: live.ready.then(() => void (one.isReady = true)),
     isReady: false,
