@@ -75,11 +75,15 @@ export function beginLive(userId: string, organizationId: string): Begun {
   return (begun = one);
 }
 
-/** Runs it once the place in the log is known; never while nobody is signed in. */
-export const whenReady = (run: () => void): void => {
-  if (begun?.isReady) run();
-  else void begun?.ready.then(run);
-};
+/** Runs it once the place in the log is known; never while nobody is signed in, nor for a session that has ended. */
+export function whenReady(run: () => void): void {
+  const one = begun;
+  const runIfHere = () => {
+    if (begun === one && !signedOut) run();
+  };
+  if (one?.isReady) runIfHere();
+  else void one?.ready.then(runIfHere);
+}
 
 /** The live data while the page is shown; another user or organization starts from nothing. */
 export function useLiveOfSession(userId: string, organizationId: string): { live: Live; isReady: boolean } {
