@@ -51,6 +51,8 @@ const inbox = createRoute({
   getParentRoute: () => signedIn,
   path: '/',
   component: page(() => import('../pages/inbox/inbox-page.tsx'), 'InboxPage'),
+  // A link that is pointed at loads only the code: a click soon after still reads.
+  preloadStaleTime: 0,
   loader: reading(() => {
     const { asking, threads, applies, latest, builds, apps } = INBOX;
     for (const query of [asking, threads, latest]) void queries.prefetchInfiniteQuery(query);
