@@ -8,6 +8,7 @@ import { client, noticeSignIn, READ_TIMEOUT_MS, watchLimits, watchSession } from
 import { lineOf, writeFaultOf } from '../api/faults.ts';
 import { sessionQuery, useSession } from '../api/session.ts';
 import { notify } from '../ui/notices.tsx';
+import { leaveTo } from './leave.ts';
 import { useOtherOrganization } from './organization.ts';
 import { Part, usePreload } from './part.tsx';
 import { queries } from './queries.ts';
@@ -116,7 +117,7 @@ export function SessionGate() {
   usePreload(loadOther);
   const goOn = async () => {
     const session = await sessionIn(user.id, activeOrganizationId);
-    if (!session) return location.assign('/console/');
+    if (!session) return leaveTo('/console/');
     queries.setQueryData(sessionQuery.queryKey, session);
     claim();
     setSignedOut(false);

@@ -12,6 +12,7 @@ import { useSession } from '../api/session.ts';
 import { IconButton } from '../ui/button.tsx';
 import { notify } from '../ui/notices.tsx';
 import { Status } from '../ui/status.tsx';
+import { leaveTo } from './leave.ts';
 import { tellOrganization } from './organization.ts';
 import { Part } from './part.tsx';
 import { setTheme, themeOf } from './theme.ts';
@@ -163,12 +164,12 @@ function Owner() {
     // No kept key: after a way there and back, the answer of the first time would be given again, and nothing done.
     await client.session.switchOrganization({ organizationId });
     tellOrganization(organizationId);
-    location.assign('/console/');
+    leaveTo('/console/');
   };
   const signOut = async () => {
     await client.session.signOut();
     // A new page: this one cannot be shown to nobody.
-    location.assign('/console/sign-in');
+    leaveTo('/console/sign-in');
   };
   const sayFault = (error: unknown) => notify(lineOf(writeFaultOf(error)), 'fail');
   return (
