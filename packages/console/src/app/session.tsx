@@ -35,6 +35,14 @@ const subscribe = (listener: () => void): (() => void) => {
 /** Whether the session has ended, and the page asks to sign in again. */
 export const useSignedOut = (): boolean => useSyncExternalStore(subscribe, () => signedOut);
 
+/** Whether a dialog may open: what comes late would lie over the sign-in. What is open stays. */
+export function useMayOpen(): boolean {
+  const isSignedOut = useSignedOut();
+  const [mayOpen, setMayOpen] = useState(!isSignedOut);
+  if (!mayOpen && !isSignedOut) setMayOpen(true);
+  return mayOpen;
+}
+
 /** `isReady`: its place in the log is known. What a page reads before that would be read twice. */
 interface Begun {
   identity: string;
