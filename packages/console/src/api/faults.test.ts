@@ -1,6 +1,6 @@
 import { HeadraceError, UncertainError } from '@headrace/client';
 import { expect, test } from 'vitest';
-import { writeFaultOf } from './faults.ts';
+import { entryFaultOf, faultOf, writeFaultOf } from './faults.ts';
 
 const PAGE = 'The answer is not from Headrace: <html>';
 const lost = (status: number, code: 'request_in_progress' | 'invalid_response') =>
@@ -18,4 +18,19 @@ test('a write that may have been done is no refusal, whatever its last attempt w
     expect(title).toBe('No answer');
     expect(message).toMatch(/Try again within two minutes/);
   }
+});
+
+test('the page of a proxy is not shown', () => {
+  for (const status of [403, 404, 409]) {
+    const fault = writeFaultOf(new HeadraceError(status, 'invalid_response', PAGE));
+    expect(fault.message).toBe(`Something before it did (status ${status}). Try again in a moment.`);
+  }
+  const large = writeFaultOf(new HeadraceError(413, 'invalid_response', PAGE));
+  expect([large.title, large.message]).toEqual(['Too large', 'Make it smaller, then try again.']);
+  expect(faultOf(new HeadraceError(404, 'invalid_response', PAGE)).isGone).toBe(false);
+});
+
+test('who is not signed in yet is told of no role', () => {
+  const { title, message } = entryFaultOf(new HeadraceError(403, 'forbidden', 'This origin may not.'));
+  expect([title, message]).toEqual(['Refused', 'This origin may not.']);
 });
