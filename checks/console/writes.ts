@@ -88,7 +88,7 @@ export const RETRIED: Trouble[] = [
     isRetried: true,
   },
   // Last: the page then waits with its reads, too.
-  later(429, 'rate_limited', /asks to wait 90 s, then try again/),
+  later(429, 'rate_limited', /asks you to wait 90 s\. Try again then/),
 ];
 
 /** What a field says that is refused. */

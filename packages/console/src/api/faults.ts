@@ -84,7 +84,10 @@ function wordsOf(error: HeadraceError): { title: string; message: string } {
   if (status === 429)
     return {
       title: 'Too many requests',
-      message: `The service asks to wait${retryAfterMs === null ? '' : ` ${Math.ceil(retryAfterMs / 1000)} s`}, then try again.`,
+      message:
+        retryAfterMs === null
+          ? 'The service asks you to wait. Try again in a moment.'
+          : `The service asks you to wait ${Math.ceil(retryAfterMs / 1000)} s. Try again then.`,
     };
   // The page of a proxy says nothing to a reader.
   if (code === 'invalid_response')

@@ -1,6 +1,5 @@
 /** The session while pages are open: its live data, and signing in again over the page when it has ended. */
 import { HeadraceError } from '@headrace/client';
-import { useQueryClient } from '@tanstack/react-query';
 import { lazy, useEffect, useState, useSyncExternalStore } from 'react';
 import { startLive } from '../live/index.ts';
 import type { Live } from '../live/index.ts';
@@ -118,7 +117,6 @@ export function useLiveOfSession(userId: string, organizationId: string): { live
 /** Over the page, so that nothing on it is lost. Another user gets a page of their own. */
 export function SessionGate() {
   const { user, activeOrganizationId } = useSession();
-  const queries = useQueryClient();
   const isShown = useSignedOut();
   const { isOther, claim } = useOtherOrganization(user.id, activeOrganizationId);
   usePreload(loadSignIn);

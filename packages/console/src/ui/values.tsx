@@ -120,7 +120,6 @@ const Running = ({ from }: { from: string }) => duration(Math.max(0, useSeconds(
 
 const COPIED_MS = 1500;
 
-/** Copies a text, or what it is by then; says so for a moment, or that it cannot. */
 /** Whether it was copied; if not, a notice says so. */
 export async function copyText(text: string): Promise<boolean> {
   try {
@@ -133,6 +132,7 @@ export async function copyText(text: string): Promise<boolean> {
   }
 }
 
+/** Copies a text, or what it is by then, and says so for a moment. */
 export function CopyButton({
   text,
   label,
