@@ -94,7 +94,14 @@ export function once(proxy: Proxy, is: (asked: Asked) => boolean, fault: Fault):
 }
 
 /** The session ends at the first request of a kind; after the sign-in over the page it goes on, under its key. */
-export async function expectGoesOnSignedIn({ client, visit, proxy, made, is }: SignedOut): Promise<void> {
+export async function expectGoesOnSignedIn({
+  client,
+  visit,
+  proxy,
+  made,
+  is,
+  afterwards,
+}: SignedOut): Promise<void> {
   const { page } = visit;
   visit.allows(/: 401$/);
   await decideAll(visit, made);
@@ -106,6 +113,7 @@ export async function expectGoesOnSignedIn({ client, visit, proxy, made, is }: S
   expect((await client.applies.list(made.app.id, { threadId: made.threadId })).items).toEqual([]);
   await page.keyboard.press('Enter');
   await dialog.waitFor({ state: 'detached' });
+  await afterwards?.();
   await expectApplied(client, page, made);
   expect(keys.size).toBe(1);
 }
@@ -116,4 +124,6 @@ interface SignedOut {
   proxy: Proxy;
   made: Diverged;
   is: (asked: Asked) => boolean;
+  /** After the sign-in. */
+  afterwards?: () => Promise<void>;
 }

@@ -29,6 +29,8 @@ export interface Write {
   field?: string;
   /** What the page says of an answer in words of its own. */
   says?: Record<number, RegExp>;
+  /** Twice is the same as once: each try has a key of its own. */
+  isHarmless?: boolean;
   /** Every fault, not some. */
   isWhole?: boolean;
   begin(bench: Bench): Promise<Act>;
@@ -86,7 +88,7 @@ export const RETRIED: Trouble[] = [
     isRetried: true,
   },
   // Last: the page then waits with its reads, too.
-  later(429, 'rate_limited', /asks to wait 90 s, then try again/),
+  later(429, 'rate_limited', /asks you to wait 90 s\. Try again then/),
 ];
 
 /** What a field says that is refused. */

@@ -58,6 +58,35 @@ browserTest('a session that ends before the edit', async () => {
   await expectGoesOnSignedIn({ client: ground.client, visit, proxy, made, is: isEdit });
 });
 
+/** The page gets the rest of an answer 401 to an edit once it is let go. */
+const HOLD = `{
+  const { fetch } = window;
+  const held = new Promise((resolve) => (window.letGo = resolve));
+  window.fetch = async (input, init) => {
+    const answer = await fetch(input, init);
+    if (answer.status !== 401 || !answer.url.endsWith('/edits')) return answer;
+    const text = await answer.text();
+    const body = new ReadableStream({
+      pull: (stream) => held.then(() => (stream.enqueue(new TextEncoder().encode(text)), stream.close())),
+    });
+    return new Response(body, answer);
+  };
+}`;
+
+browserTest('a session that ends before the edit, which is read only after the new sign-in', async () => {
+  proxy.plan(() => null);
+  const made = await threeConflicts(ground.client);
+  const visit = await rig.visit({ base: proxy.base, state: ground.state, trap: HOLD });
+  await expectGoesOnSignedIn({
+    client: ground.client,
+    visit,
+    proxy,
+    made,
+    is: isEdit,
+    afterwards: () => visit.page.evaluate('window.letGo()'),
+  });
+});
+
 const ANSWERS: [string, Fault & { kind: 'answer' }][] = [
   ['429', { kind: 'answer', status: 429, code: 'rate_limited', retryAfterSeconds: 1 }],
   ['503', { kind: 'answer', status: 503, code: 'unavailable', retryAfterSeconds: 1 }],

@@ -19,11 +19,17 @@ export function watchSession(onUnauthorized: () => void): () => void {
 }
 
 let waiting: (() => void)[] = [];
+let signIns = 0;
 
-/** Ends when somebody has signed in again over this page. */
-export const untilSignedIn = (): Promise<void> => new Promise((resolve) => waiting.push(resolve));
+/** How often somebody has signed in again over this page. */
+export const signInCount = (): number => signIns;
+
+/** Ends when somebody has signed in again over this page since it was done this often: the answer 401 may be read late. */
+export const untilSignedIn = (count: number): Promise<void> =>
+  count === signIns ? new Promise((resolve) => waiting.push(resolve)) : Promise.resolve();
 
 export function noticeSignIn(): void {
+  signIns++;
   for (const goOn of waiting) goOn();
   waiting = [];
 }

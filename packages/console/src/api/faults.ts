@@ -26,7 +26,7 @@ export function faultOf(error: unknown): Fault {
     ...wordsOf(error),
     requestId,
     fields: fields.map(inWords),
-    isGone: error.status === 404 || error.status === 403,
+    isGone: error.code !== 'invalid_response' && (error.status === 404 || error.status === 403),
   };
 }
 
@@ -38,12 +38,25 @@ const inWords = ({ path, message }: Field): Field => ({
     : message,
 });
 
-/** What a refused write says: also what to do about it. What the service says of it is shown, as the page is there. */
+/** What a refused write says: the service's own message, as the user already sees what it is about, and what to do. */
 export function writeFaultOf(error: unknown): Fault {
   const fault = faultOf(error);
   const words = error instanceof HeadraceError ? WRITE_WORDS[error.status] : undefined;
-  if (!words || !(error instanceof HeadraceError)) return fault;
-  return { ...fault, title: words.title, message: `${error.message} ${words.todo}` };
+  if (!words || !(error instanceof HeadraceError) || error instanceof UncertainError) return fault;
+  if (error.code !== 'invalid_response')
+    return { ...fault, title: words.title, message: `${error.message} ${words.todo}` };
+  // What is before the service has limits of its own; its page says nothing to a reader.
+  return error.status === 413 ? { ...fault, title: words.title, message: words.todo } : fault;
+}
+
+/** What a refusal says to who is not signed in yet: in the service's own words, as no role is concerned. */
+export function entryFaultOf(error: unknown): Fault {
+  const fault = writeFaultOf(error);
+  const isSaid =
+    error instanceof HeadraceError &&
+    error.code !== 'invalid_response' &&
+    (error.status === 401 || error.status === 403);
+  return isSaid ? { ...fault, title: 'Refused', message: error.message } : fault;
 }
 
 const WRITE_WORDS: Record<number, { title: string; todo: string }> = {
@@ -67,14 +80,14 @@ function wordsOf(error: HeadraceError): { title: string; message: string } {
     };
   if (code === 'network_error')
     return { title: 'The service did not answer', message: 'Check the connection, then try again.' };
-  // Both look alike: who may not see something is not told that it exists.
-  if (status === 404 || status === 403)
-    return { title: 'Not here', message: 'It does not exist, or you may not see it. Check the address.' };
   if (status === 401) return { title: 'Signed out', message: 'Sign in to go on.' };
   if (status === 429)
     return {
       title: 'Too many requests',
-      message: `The service asks to wait${retryAfterMs === null ? '' : ` ${Math.ceil(retryAfterMs / 1000)} s`}, then try again.`,
+      message:
+        retryAfterMs === null
+          ? 'The service asks you to wait. Try again in a moment.'
+          : `The service asks you to wait ${Math.ceil(retryAfterMs / 1000)} s. Try again then.`,
     };
   // The page of a proxy says nothing to a reader.
   if (code === 'invalid_response')
@@ -82,6 +95,9 @@ function wordsOf(error: HeadraceError): { title: string; message: string } {
       title: 'The service did not answer',
       message: `Something before it did (status ${status}). Try again in a moment.`,
     };
+  // Both look alike: who may not see something is not told that it exists.
+  if (status === 404 || status === 403)
+    return { title: 'Not here', message: 'It does not exist, or you may not see it. Check the address.' };
   if (status >= 500) return { title: 'The service failed', message: `${message} Try again in a moment.` };
   return { title: 'Refused', message };
 }

@@ -1,5 +1,5 @@
 /** Writes from a page: one key until answered, the fault as words, the reason why writing is off. */
-import { HeadraceError } from '@headrace/client';
+import { HeadraceError, UncertainError } from '@headrace/client';
 import type { WriteOptions } from '@headrace/client';
 import { useMutation } from '@tanstack/react-query';
 import { useMemo } from 'react';
@@ -65,9 +65,10 @@ export async function once<T>(intent: string, call: (options: WriteOptions) => P
   }
 }
 
-/** A refusal is an answer: the corrected write is another one. */
+/** A refusal is an answer, unless an earlier attempt may have done it: the corrected write is another one. */
 export const isAnswered = (error: unknown): boolean =>
   error instanceof HeadraceError &&
+  !(error instanceof UncertainError) &&
   error.status >= 400 &&
   error.status < 500 &&
   !error.retryable &&

@@ -12,6 +12,7 @@ import { Dialog } from '../ui/dialog.tsx';
 import { Status } from '../ui/status.tsx';
 import { Failure } from '../ui/states.tsx';
 import { addressOfId } from './address-of-id.ts';
+import { useMayOpen } from './session.tsx';
 
 /** Of each kind. */
 const SHOWN = 8;
@@ -29,7 +30,7 @@ interface Go {
 
 export function Finder({ onClose }: { onClose: () => void }) {
   return (
-    <Dialog title="Find and go" isOpen onClose={onClose}>
+    <Dialog title="Find and go" isOpen={useMayOpen()} onClose={onClose}>
       <Found onGone={onClose} />
     </Dialog>
   );

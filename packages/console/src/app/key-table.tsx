@@ -2,6 +2,7 @@ import { useState } from 'react';
 import { Dialog } from '../ui/dialog.tsx';
 import { Switch } from '../ui/fields.tsx';
 import { areLettersOn, keyLabel, setLetters, useBindings } from '../ui/keys.ts';
+import { useMayOpen } from './session.tsx';
 
 /** The shortcuts that work on this page. */
 export function KeyTable({ onClose }: { onClose: () => void }) {
@@ -13,7 +14,7 @@ export function KeyTable({ onClose }: { onClose: () => void }) {
     setOn(on);
   };
   return (
-    <Dialog title="Keys" isOpen onClose={onClose}>
+    <Dialog title="Keys" isOpen={useMayOpen()} onClose={onClose}>
       <div className="-mx-4">
         <table className="table">
           <tbody>

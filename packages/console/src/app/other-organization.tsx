@@ -1,5 +1,6 @@
 import { Button } from '../ui/button.tsx';
 import { Dialog } from '../ui/dialog.tsx';
+import { leaveTo } from './leave.ts';
 
 /** Over a page whose organization another tab has left: its requests would act in the other one. */
 export function OtherOrganization() {
@@ -7,7 +8,7 @@ export function OtherOrganization() {
     <Dialog title="You now work in another organization" isHeld isOpen onClose={() => {}}>
       <p className="text-ink-2">Another tab has changed it. This page belongs to the one before.</p>
       <div>
-        <Button kind="primary" onPress={() => location.assign('/console/')}>
+        <Button kind="primary" onPress={() => leaveTo('/console/')}>
           Reload
         </Button>
       </div>

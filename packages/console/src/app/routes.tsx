@@ -39,10 +39,11 @@ const signedIn = createRoute({
   getParentRoute: () => rootRoute,
   id: 'signed-in',
   component: Shell,
-  beforeLoad: async ({ location }) => {
+  beforeLoad: async ({ location, preload }) => {
     const session = await queries.ensureQueryData({ ...sessionQuery, retry: false });
     if (!session) throw redirect({ to: '/sign-in', search: { to: location.href }, replace: true });
-    beginLive(session.user.id, session.activeOrganizationId ?? '');
+    // A link that is only pointed at may be on a page that shows nothing of it.
+    if (!preload) beginLive(session.user.id, session.activeOrganizationId ?? '');
   },
 });
 
@@ -50,6 +51,8 @@ const inbox = createRoute({
   getParentRoute: () => signedIn,
   path: '/',
   component: page(() => import('../pages/inbox/inbox-page.tsx'), 'InboxPage'),
+  // A link that is pointed at loads only the code: a click soon after still reads.
+  preloadStaleTime: 0,
   loader: reading(() => {
     const { asking, threads, applies, latest, builds, apps } = INBOX;
     for (const query of [asking, threads, latest]) void queries.prefetchInfiniteQuery(query);

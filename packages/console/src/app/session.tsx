@@ -1,13 +1,13 @@
 /** The session while pages are open: its live data, and signing in again over the page when it has ended. */
 import { HeadraceError } from '@headrace/client';
-import { useQueryClient } from '@tanstack/react-query';
-import { lazy, useEffect, useState } from 'react';
+import { lazy, useEffect, useState, useSyncExternalStore } from 'react';
 import { startLive } from '../live/index.ts';
 import type { Live } from '../live/index.ts';
 import { client, noticeSignIn, READ_TIMEOUT_MS, watchLimits, watchSession } from '../api/client.ts';
 import { lineOf, writeFaultOf } from '../api/faults.ts';
 import { sessionQuery, useSession } from '../api/session.ts';
 import { notify } from '../ui/notices.tsx';
+import { leaveTo } from './leave.ts';
 import { useOtherOrganization } from './organization.ts';
 import { Part, usePreload } from './part.tsx';
 import { queries } from './queries.ts';
@@ -26,8 +26,25 @@ function setSignedOut(value: boolean): void {
   for (const listener of listeners) listener();
 }
 
+const subscribe = (listener: () => void): (() => void) => {
+  listeners.add(listener);
+  return () => void listeners.delete(listener);
+};
+
+/** Whether the session has ended, and the page asks to sign in again. */
+export const useSignedOut = (): boolean => useSyncExternalStore(subscribe, () => signedOut);
+
+/** Whether a dialog may open: what comes late would lie over the sign-in. What is open stays. */
+export function useMayOpen(): boolean {
+  const isSignedOut = useSignedOut();
+  const [mayOpen, setMayOpen] = useState(!isSignedOut);
+  if (!mayOpen && !isSignedOut) setMayOpen(true);
+  return mayOpen;
+}
+
 /** `isReady`: its place in the log is known. What a page reads before that would be read twice. */
 interface Begun {
+  identity: string;
   live: Live;
   ready: Promise<void>;
   isReady: boolean;
@@ -41,20 +58,24 @@ let begun: Begun | null = null;
  * while the page is rendered for the first time.
  */
 export function beginLive(userId: string, organizationId: string): Begun {
-  if (begun) return begun;
+  const identity = `${userId} ${organizationId}`;
+  if (begun?.identity === identity) return begun;
+  begun?.end();
   const live = startLive({
     client,
     queries,
     identity: { userId, organizationId },
     onSignedOut: () => setSignedOut(true),
   });
-  const stopWatching = watchLimits((ms) => live.pause(ms));
+  // Also before the page is shown: what it reads may be on its way already.
+  const stops = [watchLimits((ms) => live.pause(ms)), watchSession(() => setSignedOut(true))];
   const one: Begun = {
+    identity,
     live,
     ready: live.ready.then(() => void (one.isReady = true)),
     isReady: false,
     end() {
-      stopWatching();
+      for (const stop of stops) stop();
       live.stop();
       if (begun === one) begun = null;
     },
@@ -62,11 +83,15 @@ export function beginLive(userId: string, organizationId: string): Begun {
   return (begun = one);
 }
 
-/** Runs it once the place in the log is known; never while nobody is signed in. */
-export const whenReady = (run: () => void): void => {
-  if (begun?.isReady) run();
-  else void begun?.ready.then(run);
-};
+/** Runs it once the place in the log is known; never while nobody is signed in, nor for a session that has ended. */
+export function whenReady(run: () => void): void {
+  const one = begun;
+  const runIfHere = () => {
+    if (begun === one && !signedOut) run();
+  };
+  if (one?.isReady) runIfHere();
+  else void one?.ready.then(runIfHere);
+}
 
 /** The live data while the page is shown; another user or organization starts from nothing. */
 export function useLiveOfSession(userId: string, organizationId: string): { live: Live; isReady: boolean } {
@@ -92,23 +117,13 @@ export function useLiveOfSession(userId: string, organizationId: string): { live
 /** Over the page, so that nothing on it is lost. Another user gets a page of their own. */
 export function SessionGate() {
   const { user, activeOrganizationId } = useSession();
-  const queries = useQueryClient();
-  const [isShown, setShown] = useState(signedOut);
+  const isShown = useSignedOut();
   const { isOther, claim } = useOtherOrganization(user.id, activeOrganizationId);
   usePreload(loadSignIn);
   usePreload(loadOther);
-  useEffect(() => {
-    const follow = () => setShown(signedOut);
-    listeners.add(follow);
-    const stop = watchSession(() => setSignedOut(true));
-    return () => {
-      listeners.delete(follow);
-      stop();
-    };
-  }, []);
   const goOn = async () => {
     const session = await sessionIn(user.id, activeOrganizationId);
-    if (!session) return location.assign('/console/');
+    if (!session) return leaveTo('/console/');
     queries.setQueryData(sessionQuery.queryKey, session);
     claim();
     setSignedOut(false);

@@ -9,10 +9,10 @@ import { client } from '../api/client.ts';
 import { lineOf, writeFaultOf } from '../api/faults.ts';
 import { allThreadsQuery, itemsOf } from '../api/queries.ts';
 import { useSession } from '../api/session.ts';
-import { once } from '../api/write.ts';
 import { IconButton } from '../ui/button.tsx';
 import { notify } from '../ui/notices.tsx';
 import { Status } from '../ui/status.tsx';
+import { leaveTo } from './leave.ts';
 import { tellOrganization } from './organization.ts';
 import { Part } from './part.tsx';
 import { setTheme, themeOf } from './theme.ts';
@@ -161,16 +161,15 @@ function Owner() {
   const active = organizations.find(({ id }) => id === activeOrganizationId);
   // Nothing of one organization may be seen in another: a fresh page starts from nothing.
   const switchTo = async (organizationId: string) => {
-    await once(`organization ${organizationId}`, (options) =>
-      client.session.switchOrganization({ organizationId }, options),
-    );
+    // No kept key: after a way there and back, the answer of the first time would be given again, and nothing done.
+    await client.session.switchOrganization({ organizationId });
     tellOrganization(organizationId);
-    location.assign('/console/');
+    leaveTo('/console/');
   };
   const signOut = async () => {
     await client.session.signOut();
     // A new page: this one cannot be shown to nobody.
-    location.assign('/console/sign-in');
+    leaveTo('/console/sign-in');
   };
   const sayFault = (error: unknown) => notify(lineOf(writeFaultOf(error)), 'fail');
   return (

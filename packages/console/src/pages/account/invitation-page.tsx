@@ -4,7 +4,7 @@ import { getRouteApi, Link, useRouter } from '@tanstack/react-router';
 import { useState } from 'react';
 import { Form } from 'react-aria-components/Form';
 import { client } from '../../api/client.ts';
-import { fieldFault, lineOf, writeFaultOf } from '../../api/faults.ts';
+import { entryFaultOf, fieldFault, lineOf, writeFaultOf } from '../../api/faults.ts';
 import type { Fault } from '../../api/faults.ts';
 import { sessionQuery } from '../../api/session.ts';
 import { FaultLine } from '../../ui/fault-line.tsx';
@@ -61,7 +61,7 @@ function Accept({ onDead }: { onDead: () => void }) {
       await router.navigate({ to: '/', replace: true });
     } catch (error) {
       if (error instanceof HeadraceError && error.status === 404) onDead();
-      else setFault(faultInWords(error));
+      else setFault(entryFaultOf(error));
     } finally {
       setSending(false);
     }
@@ -135,11 +135,4 @@ function SignedInAs() {
       <Button onPress={() => void signOut()}>Sign out</Button>
     </div>
   );
-}
-
-/** The service's own words: these refusals are not about what may be seen. */
-function faultInWords(error: unknown): Fault {
-  const fault = writeFaultOf(error);
-  const isSaid = error instanceof HeadraceError && (error.status === 401 || error.status === 403);
-  return isSaid ? { ...fault, title: 'Refused', message: error.message } : fault;
 }

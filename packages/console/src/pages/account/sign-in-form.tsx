@@ -2,7 +2,7 @@ import { useState } from 'react';
 import { Form } from 'react-aria-components/Form';
 import { HeadraceError } from '@headrace/client';
 import { client } from '../../api/client.ts';
-import { lineOf, writeFaultOf } from '../../api/faults.ts';
+import { entryFaultOf, lineOf } from '../../api/faults.ts';
 import { Button } from '../../ui/button.tsx';
 import { Field } from '../../ui/fields.tsx';
 
@@ -68,5 +68,5 @@ export function SignInForm({ email = '', onDone }: { email?: string; onDone: () 
 
 function wordsOf(error: unknown): string {
   if (error instanceof HeadraceError && error.status === 401) return 'The address or the password is wrong.';
-  return lineOf(writeFaultOf(error));
+  return lineOf(entryFaultOf(error));
 }

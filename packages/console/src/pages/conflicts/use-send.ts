@@ -2,7 +2,7 @@ import { HeadraceError } from '@headrace/client';
 import type { ApplyPreview } from '@headrace/client';
 import { useQueryClient } from '@tanstack/react-query';
 import { useRef, useState } from 'react';
-import { client, untilSignedIn } from '../../api/client.ts';
+import { client, signInCount, untilSignedIn } from '../../api/client.ts';
 import { writeFaultOf } from '../../api/faults.ts';
 import type { Fault } from '../../api/faults.ts';
 import { applyPreviewQuery, conflictFileQuery, patchesQuery, threadQuery } from '../../api/queries.ts';
@@ -115,11 +115,12 @@ export function useSend(
 
   /** A session that ends on the way is begun again over the page; then the same send goes on, under its key. */
   async function runSignedIn(accepts: boolean): Promise<void> {
+    const before = signInCount();
     try {
       await run(accepts);
     } catch (error) {
       if (!(error instanceof HeadraceError) || error.status !== 401) throw error;
-      await untilSignedIn();
+      await untilSignedIn(before);
       await runSignedIn(accepts);
     }
   }

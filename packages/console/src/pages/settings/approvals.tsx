@@ -19,6 +19,7 @@ const MOST = 100;
 export function Approvals({ draft, set, wrong, fields, organization }: PartProps) {
   const { own, rules } = draft.approvals;
   const setRules = (next: Rule[]) => set({ approvals: { own: true, rules: next } });
+  const exact = fields.find(({ path }) => path === '/approvals');
   const inheritedCount = organization?.approvals?.length ?? null;
   return (
     <>
@@ -26,7 +27,7 @@ export function Approvals({ draft, set, wrong, fields, organization }: PartProps
         <Switch isSelected={own} onChange={(value) => set({ approvals: { own: value, rules } })}>
           This app has its own rules
         </Switch>
-        <Note fault={wrong.approvals ?? null}>
+        <Note fault={wrong.approvals ?? exact?.message ?? null}>
           {own
             ? 'The first rule that matches a tool decides, in place of all of the organization’s. Where none matches, the tool may run.'
             : inheritedCount === null

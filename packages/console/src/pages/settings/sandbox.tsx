@@ -34,6 +34,8 @@ export function Sandbox(props: PartProps) {
 
 function Egress({ draft, set, wrong, fields, organization }: PartProps) {
   const { mode, hosts } = draft.egress;
+  const hasHosts = mode === 'list' || mode === 'registries';
+  const fault = faultAt(fields, '/egress/hosts', hostsOf(draft)) ?? faultAt(fields, '/egress');
   const modes = MODES.some(({ id }) => id === mode) ? MODES : [...MODES, { id: mode, text: mode }];
   return (
     <>
@@ -48,7 +50,9 @@ function Egress({ draft, set, wrong, fields, organization }: PartProps) {
         value={mode}
         onChange={(next) => set({ egress: { mode: next, hosts } })}
       />
-      {(mode === 'list' || mode === 'registries') && (
+      {/* Hosts that were typed are kept, and sent, also where they do not count. */}
+      {!hasHosts && fault && <Note fault={fault}>{null}</Note>}
+      {hasHosts && (
         <Field
           label={mode === 'list' ? 'Hosts' : 'Hosts besides the registries'}
           mono
@@ -57,9 +61,7 @@ function Egress({ draft, set, wrong, fields, organization }: PartProps) {
           onChange={(next) => set({ egress: { mode, hosts: next } })}
           placeholder="api.example.com"
           hint="One in a line. *.example.com means every name below example.com, but not itself."
-          fault={
-            wrong.egress ?? faultAt(fields, '/egress/hosts', hostsOf(draft)) ?? faultAt(fields, '/egress')
-          }
+          fault={wrong.egress ?? fault}
         />
       )}
     </>

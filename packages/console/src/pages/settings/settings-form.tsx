@@ -32,7 +32,8 @@ const SHOWN = [
   '/egress',
   '/runtime',
   '/approvals',
-  '/concurrency',
+  '/concurrency/runs',
+  '/concurrency/builds',
   '/preview',
   '/reviewLoop',
 ];
