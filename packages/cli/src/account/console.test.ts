@@ -146,6 +146,9 @@ test('exit code 3: the console could not be built, with the reason; or nothing a
     3,
     expect.stringContaining('did not answer: connect ECONNREFUSED'),
   ]);
+  expect(ran.stderr).toContain('It is from HEADRACE_URL.');
+  const atPort = { HEADRACE_URL: '', HEADRACE_KEY: '', HEADRACE_PORT: '4500' };
+  expect((await away.cli.run(['console'], { env: atPort })).stderr).toContain('It is from HEADRACE_PORT.');
 });
 
 test('without a sign-in, it is the console that the host is configured with', async () => {

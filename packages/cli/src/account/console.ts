@@ -19,8 +19,9 @@ export async function openConsole(
   { print }: { print: boolean },
 ): Promise<void> {
   const path = what === undefined ? '' : await pathOf(cli, what);
-  const root = `${what === undefined ? addressOf(cli) : cli.target.url}/console/`;
-  await requireConsole(cli, root);
+  const { url: address, urlFrom } = what === undefined ? addressOf(cli) : cli.target;
+  const root = `${address}/console/`;
+  await requireConsole(cli, root, urlFrom);
   const url = root + path;
   cli.show({ url }, () => url);
   if (print || !cli.isTerminal || !hasDisplay(cli.io.env)) return;
@@ -29,10 +30,12 @@ export async function openConsole(
 }
 
 /** That of the sign-in. Where nothing names a service, this may be its host: then the one that it is configured with. */
-function addressOf({ io: { env }, target }: Cli): string {
-  if (target.urlFrom !== 'the default') return target.url;
-  if (env.HEADRACE_PUBLIC_URL) return env.HEADRACE_PUBLIC_URL.replace(/\/+$/, '');
-  return env.HEADRACE_PORT ? `http://127.0.0.1:${env.HEADRACE_PORT}` : target.url;
+function addressOf({ io: { env }, target }: Cli): { url: string; urlFrom: string } {
+  if (target.urlFrom !== 'the default') return target;
+  if (env.HEADRACE_PUBLIC_URL)
+    return { url: env.HEADRACE_PUBLIC_URL.replace(/\/+$/, ''), urlFrom: 'HEADRACE_PUBLIC_URL' };
+  if (env.HEADRACE_PORT) return { url: `http://127.0.0.1:${env.HEADRACE_PORT}`, urlFrom: 'HEADRACE_PORT' };
+  return target;
 }
 
 /** On others than Linux there always is one. Without it, xdg-open would start a browser for terminals out of sight. */
@@ -40,14 +43,14 @@ const hasDisplay = ({ BROWSER, DISPLAY, WAYLAND_DISPLAY, WSL_DISTRO_NAME }: Cli[
   process.platform !== 'linux' || !!(BROWSER || DISPLAY || WAYLAND_DISPLAY || WSL_DISTRO_NAME);
 
 /** Throws the Fault of a service that shows no console. */
-async function requireConsole(cli: Cli, address: string): Promise<void> {
+async function requireConsole(cli: Cli, address: string, from: string): Promise<void> {
   const signal = AbortSignal.any([cli.signal, AbortSignal.timeout(LIMIT_MS)]);
   const ask = cli.io.fetch ?? fetch;
   const answer = await ask(address, { headers: { accept: 'application/json' }, signal }).catch(
     (error: unknown) => {
       cli.signal.throwIfAborted();
       throw new Fault(EXIT.unreachable, `${address} did not answer: ${reasonOf(error)}`, {
-        hint: 'Is the service running, and is the address right? `headrace whoami` shows the address.',
+        hint: `Is the service running, and is the address right? It is from ${from}.`,
       });
     },
   );
