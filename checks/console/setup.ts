@@ -1,7 +1,7 @@
 /**
  * Vitest's globalSetup of the console's browser tests: Chromium, the console's own files, and a service for the files
- * that need none of their own; Firefox only where the long tests are run, one of which is in it. Root gets both installed, and in CI they
- * are required; others who have none see the tests skipped.
+ * that need none of their own; with the long tests, one of which is in Firefox, that too. Root gets both installed, and
+ * in CI they are required; others who have none see the tests skipped.
  */
 import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
@@ -23,6 +23,7 @@ declare module 'vitest' {
 }
 
 const root = join(import.meta.dirname, '../..');
+
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
   const hasChromium = orSkipped('Chromium', 'chromium', getChromium) !== null;
   project.provide('hasChromium', hasChromium);
