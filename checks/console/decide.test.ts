@@ -53,12 +53,15 @@ browserTest(
   { timeout: 60_000 },
   async () => {
     const proxy = await startProxy(ground.base);
-    const made = await threeConflicts(ground.client);
-    const visit = await rig.visit({ base: proxy.base, state: ground.state });
     try {
-      await expectGoesOnSignedIn({ client: ground.client, visit, proxy, made, is: isApply });
+      const made = await threeConflicts(ground.client);
+      const visit = await rig.visit({ base: proxy.base, state: ground.state });
+      try {
+        await expectGoesOnSignedIn({ client: ground.client, visit, proxy, made, is: isApply });
+      } finally {
+        await visit.close();
+      }
     } finally {
-      await visit.close();
       await proxy.close();
     }
   },

@@ -26,8 +26,14 @@ export async function visitByFirefox(executablePath: string, allowed: RegExp[]):
     extraPrefsFirefox: { 'intl.accept_languages': 'en-US' },
   });
   const problems = new Set<string>();
-  const page = await browser.newPage();
-  await page.evaluateOnNewDocument(REPORT_VIOLATIONS);
+  let page: Page;
+  try {
+    page = await browser.newPage();
+    await page.evaluateOnNewDocument(REPORT_VIOLATIONS);
+  } catch (error) {
+    await browser.close();
+    throw error;
+  }
   page
     .on('console', (message) => {
       if (message.type() === 'error') problems.add(`console: ${message.text()}`);

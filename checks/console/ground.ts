@@ -38,17 +38,17 @@ export interface App {
 export async function startGround(options: StartOptions = {}): Promise<Ground> {
   const scratch = mkdtempSync(join(tmpdir(), 'headrace-console-'));
   const service = await startService(scratch, options);
-  const client = createClient({ baseUrl: service.base, key: service.key });
-  return {
-    service,
-    client,
-    base: service.base,
-    state: await signedIn(service.base),
-    async stop() {
-      await service.stop();
-      rmSync(scratch, { recursive: true, force: true });
-    },
+  const stop = async () => {
+    await service.stop();
+    rmSync(scratch, { recursive: true, force: true });
   };
+  try {
+    const client = createClient({ baseUrl: service.base, key: service.key });
+    return { service, client, base: service.base, state: await signedIn(service.base), stop };
+  } catch (error) {
+    await stop();
+    throw error;
+  }
 }
 
 export const sh = (command: string) => `\`\`\`sh\n${command}\n\`\`\``;

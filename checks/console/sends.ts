@@ -22,6 +22,8 @@ export const pageOf = ({ app, threadId }: Diverged): string =>
 
 /** By keys: a text of one's own, then the head's file, then the draft's. */
 export async function decideAll(visit: Visit, made: Diverged): Promise<void> {
+  // A read of a file that meets the edit is refused: it asks for the draft before it.
+  visit.allows(/\/apply\/preview\/file: 409$/);
   await open(visit, `${pageOf(made)}?path=a.txt`);
   const { page } = visit;
   await page.getByRole('button', { name: 'Edit the result' }).waitFor();

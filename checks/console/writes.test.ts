@@ -83,17 +83,19 @@ describe('a form', () => {
     const visit = await visitAt(rig, '/console/apps', { base: proxy.base, state: ground.state });
     visit.allows(/^POST .*: \d+$/);
     const { page } = visit;
+    // Other files use the same service, and a run may be repeated.
+    const [taken, free] = [crypto.randomUUID(), crypto.randomUUID()];
     await page.getByRole('button', { name: 'Create an app' }).click();
     const dialog = page.getByRole('dialog', { name: 'Create an app' });
     await dialog.getByLabel('Name').fill('Second');
-    await dialog.getByLabel('External id').fill('taken');
-    await ground.client.apps.create({ name: 'First', externalId: 'taken' });
+    await dialog.getByLabel('External id').fill(taken);
+    await ground.client.apps.create({ name: 'First', externalId: taken });
     await dialog.getByRole('button', { name: 'Create' }).click();
     await dialog.getByRole('alert').first().waitFor();
     expect(await dialog.getByLabel('Name').inputValue()).toBe('Second');
-    await dialog.getByLabel('External id').fill('free');
+    await dialog.getByLabel('External id').fill(free);
     await dialog.getByRole('button', { name: 'Create' }).click();
     await dialog.waitFor({ state: 'detached' });
-    expect((await ground.client.apps.list({ externalId: 'free' })).items[0]?.name).toBe('Second');
+    expect((await ground.client.apps.list({ externalId: free })).items[0]?.name).toBe('Second');
   });
 });

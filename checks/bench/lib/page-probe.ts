@@ -10,11 +10,15 @@ export const PROBE = `(() => {
   const probe = (window.__probe = { tasks: [], keys: [] });
   new PerformanceObserver((list) => { for (const { duration } of list.getEntries()) probe.tasks.push(duration); })
     .observe({ type: 'longtask', buffered: true });
-  addEventListener('keydown', ({ timeStamp }) => requestAnimationFrame(() => {
-    const painted = new MessageChannel();
-    painted.port1.onmessage = () => probe.keys.push(performance.now() - timeStamp);
-    painted.port2.postMessage(null);
-  }), true);
+  addEventListener('keydown', ({ isTrusted, key, timeStamp }) => {
+    // The page's own events are no keys of a person; a modifier does nothing by itself.
+    if (!isTrusted || key === 'Control' || key === 'Meta') return;
+    requestAnimationFrame(() => {
+      const painted = new MessageChannel();
+      painted.port1.onmessage = () => probe.keys.push(performance.now() - timeStamp);
+      painted.port2.postMessage(null);
+    });
+  }, true);
 })()`;
 
 const LIMIT_MS = 60_000;
@@ -47,9 +51,13 @@ export async function longestTask(page: Page): Promise<number> {
   return page.evaluate<number>('Math.max(0, ...window.__probe.tasks.splice(0))');
 }
 
-/** For each key since the last call: milliseconds until the frame after it was painted. */
-export const keyTimes = (page: Page): Promise<number[]> =>
-  page.evaluate<number[]>('window.__probe.keys.splice(0)');
+/** For each key since the last call: milliseconds until the frame after it was painted. Throws unless they are so many. */
+export async function keyTimes(page: Page, count: number): Promise<number[]> {
+  await untilSo(page, `window.__probe.keys.length >= ${count}`);
+  const times = await page.evaluate<number[]>('window.__probe.keys.splice(0)');
+  if (times.length !== count) throw new Error(`The page had ${times.length} keys instead of ${count}`);
+  return times;
+}
 
 /** KiB of JavaScript's heap, after a collection. */
 export async function heapOf(session: CDPSession): Promise<number> {

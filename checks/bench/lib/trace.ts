@@ -21,10 +21,14 @@ export async function workOfFrames(
   act: () => Promise<unknown>,
 ): Promise<number[]> {
   await browser.startTracing(page, { categories: CATEGORIES });
-  await act();
-  const { traceEvents } = JSON.parse((await browser.stopTracing()).toString('utf8')) as {
-    traceEvents: TraceEvent[];
-  };
+  let trace: Buffer;
+  try {
+    await act();
+  } finally {
+    // A browser takes one trace at a time: what follows a failure wants its own.
+    trace = await browser.stopTracing();
+  }
+  const { traceEvents } = JSON.parse(trace.toString('utf8')) as { traceEvents: TraceEvent[] };
   const threads = traceEvents
     .filter(({ name, args }) => name === 'thread_name' && args.name === 'CrRendererMain')
     .map(({ pid, tid }) =>

@@ -1,14 +1,12 @@
 /** The main way through the console in Firefox. */
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, inject, test } from 'vitest';
 import type { Thread } from '@headrace/client';
-import { getFirefox } from '../../harness/programs.ts';
 import { OWNER } from '../../harness/service.ts';
 import { click, seen, there, visitByFirefox } from '../firefox.ts';
 import { completedThread, conflictedApply, makeApp, preview, sh, startGround } from '../ground.ts';
 import type { App, Conflict, Ground } from '../ground.ts';
 
-const firefox = getFirefox((line) => console.error(line));
-if (firefox === null) console.error('SKIPPED: Firefox is missing: sudo apt-get install -y firefox-esr');
+const firefox = inject('firefox');
 
 let ground: Ground;
 let app: App;

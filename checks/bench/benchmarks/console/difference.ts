@@ -48,7 +48,7 @@ export async function difference(field: Field): Promise<Part> {
   const p95 = summarize(scroll).p95 / summarize(blankScroll).p95;
   return {
     rows: [
-      row(`${name}: the list, after the last byte`, [shown - bytes]),
+      row(`${name}: the list, after the first answer`, [shown - bytes]),
       row(`${name}: longest task`, [task]),
       row(`${name}: elements of the page`, [nodes], 'objects'),
       row(`${name}: heap`, [heap], 'KiB'),

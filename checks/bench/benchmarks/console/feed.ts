@@ -63,6 +63,25 @@ const WATCH = `(() => { window.__changes = [];
     }
   }).observe(document.body, { subtree: true, attributes: true, attributeFilter: ['aria-label'] }); })()`;
 
+/** A status, and when it was said. */
+type Said = [status: string, at: number];
+
+/** Other events of a thread repeat its status. */
+const isNew = ([status]: Said, i: number, all: Said[]) => status !== all[i - 1]?.[0];
+
+/**
+ * How much later the page has shown each status. It may leave out one that is over soon: from the end on, each belongs
+ * to the latest event before it that no later one has.
+ */
+function lagsOf(sent: Said[], shown: Said[]): number[] {
+  let next = sent.length;
+  return shown.toReversed().map(([status, seen]) => {
+    next = sent.findLastIndex(([said, at], i) => i < next && said === status && at <= seen);
+    if (next === -1) throw new Error(`The page shows ${status} before its event`);
+    return seen - sent[next]![1];
+  });
+}
+
 export async function feed(field: BusyField): Promise<Part> {
   const { client, app, setup } = field;
   const seconds = setup.quick ? 8 : 60 * Number(process.env['FEED_MINUTES'] ?? 1);
@@ -91,21 +110,12 @@ export async function feed(field: BusyField): Promise<Part> {
   const changes = await page.evaluate<[string, string, number][]>('window.__changes');
   await context.close();
   // The same statuses, from the log.
-  const sent: [string, number][] = [];
+  const sent: Said[] = [];
   for await (const event of client.events.replay({ appId: app.id, threadId: thread.id }, { cursor }))
     if (event.type === 'thread.updated')
       sent.push([(event.data as { status: string }).status, Date.parse(event.occurredAt)]);
-  const own = changes.filter(([id]) => id === thread.id);
-  const lags: number[] = [];
-  let at = 0;
-  for (const [, status, seen] of own) {
-    while (
-      at < sent.length &&
-      (sent[at]![0] !== status || (sent[at + 1]?.[0] === status && sent[at + 1]![1] <= seen))
-    )
-      at++;
-    if (at < sent.length) lags.push(seen - sent[at++]![1]);
-  }
+  const own = changes.flatMap(([id, status, at]): Said[] => (id === thread.id ? [[status, at]] : []));
+  const lags = lagsOf(sent.filter(isNew), own.filter(isNew));
   const rows = [row('an event, to the change of the page', lags), row('longest task of that time', [task])];
   return {
     rows: [

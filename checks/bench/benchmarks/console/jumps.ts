@@ -1,7 +1,9 @@
 /** How far rows of the conversation move on the screen beyond what the wheel asks for. */
 import type { Page } from 'playwright-core';
 
+/** Less than the feed is high in such a view: of each two frames, some rows are in both. */
 const WHEEL = 600;
+export const HIGH_VIEW = { width: 1280, height: 1600 };
 const LIMIT_MS = 400_000;
 
 /**

@@ -61,4 +61,4 @@ export async function log(field: Field): Promise<Part> {
 
 const IS_WHOLE = `document.querySelector('main')?.textContent.includes('The end.') === true && performance.now()`;
 /** Followed, its last line is on the screen. */
-const HAS_END = `[...document.querySelectorAll('main [role="gridcell"]')].at(-1)?.textContent === 'The end of the log'`;
+const HAS_END = `[...document.querySelectorAll('main .code .code-row .code-text')].at(-1)?.textContent === 'The end of the log'`;

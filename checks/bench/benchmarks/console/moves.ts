@@ -60,15 +60,17 @@ export async function keys(field: BusyField): Promise<Part> {
   const page = await context.newPage();
   await page.goto('/console/');
   await untilUsable(page);
+  let pressed = 0;
   const press = async (...names: string[]) => {
     for (const name of names) await page.keyboard.press(name);
+    pressed += names.length;
   };
   for (let i = 0; i < rounds; i++) {
     await press('j', 'k', '?', 'Escape', 'ControlOrMeta+k');
     await page.getByRole('searchbox').waitFor();
     await press('c', 'h', 'e', 'ArrowDown', 'ArrowUp', 'Escape', 'g', 'a', 'g', 'i');
   }
-  const any = await keyTimes(page);
+  const any = await keyTimes(page, pressed);
   await page.goto(`/console/apps/${field.app.id}/threads/${thread.id}`);
   await untilUsable(page);
   const plain = await contextOf(field, field.blank);
@@ -103,7 +105,6 @@ export async function keys(field: BusyField): Promise<Part> {
 async function typedInto(page: Page, text: string): Promise<number[]> {
   await page.bringToFront();
   await page.getByRole('textbox', { name: 'Message' }).focus();
-  await keyTimes(page);
   await page.keyboard.type(text, { delay: 30 });
-  return keyTimes(page);
+  return keyTimes(page, text.length);
 }

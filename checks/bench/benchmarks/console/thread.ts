@@ -5,7 +5,7 @@ import { heapOf, longestTask, untilSo } from '../../lib/page-probe.ts';
 import { idOf } from '../../lib/grown.ts';
 import { bytesAt, contextOf, most, row } from './field.ts';
 import type { Field, Part } from './field.ts';
-import { jumpsOfScroll } from './jumps.ts';
+import { HIGH_VIEW, jumpsOfScroll } from './jumps.ts';
 
 const MESSAGES = 5_000;
 
@@ -28,6 +28,7 @@ export async function thread(field: LargeField): Promise<Part> {
   }
   const context = await contextOf(field, field.base);
   const page = await context.newPage();
+  await page.setViewportSize(HIGH_VIEW);
   await page.goto(path);
   await untilSo(page, IS_AT_END);
   await longestTask(page);

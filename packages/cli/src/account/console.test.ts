@@ -88,6 +88,37 @@ test('exit code 5: nothing has the id; exit code 2: it is none, or of a source w
     expect([text, (await cli.run(['console', text])).exit]).toEqual([text, 2]);
 });
 
+test('a whole id is read in the command’s app, and else looked for to the end of the lists', async () => {
+  const OLD = 'bld_01jd000000000000000000000a';
+  let pages = 0;
+  const { cli, service, appId, threadId } = await newBench(({ url: { pathname } }) => {
+    if (pathname === '/console/') return Promise.resolve(new Response());
+    if (!pathname.endsWith('/platform/v1/builds')) return undefined;
+    const isLast = ++pages === 11;
+    const builds = Array.from({ length: 200 }, (_, i) => ({
+      id: `bld_01jd${String(pages * 1_000 + i).padStart(22, '0')}`,
+      projectId: appId,
+    }));
+    return Promise.resolve(
+      Response.json({
+        ok: true,
+        builds: isLast ? [{ id: OLD, projectId: appId }] : builds,
+        nextCursor: isLast ? null : `${pages}`,
+        hasMore: !isLast,
+      }),
+    );
+  });
+  const root = `${service.url}/console/apps/${appId}`;
+  // The test service lists no threads over all apps.
+  const ran = await cli.run(['console', threadId], { env: { HEADRACE_APP: appId } });
+  expect(ran.stdout).toBe(`${root}/threads/${threadId}\n`);
+  expect((await cli.run(['console', OLD])).stdout).toBe(`${root}/builds/${OLD}\n`);
+  expect(pages).toBe(11);
+  pages = 0;
+  expect((await cli.run(['console', OLD.slice(0, -1)])).exit).toBe(5);
+  expect(pages).toBe(10);
+});
+
 test('exit code 5: the console is off', async () => {
   const { cli } = await bench(() =>
     Response.json({ ok: false, error: { code: 'not_found', message: 'No.' } }, { status: 404 }),
@@ -115,6 +146,9 @@ test('exit code 3: the console could not be built, with the reason; or nothing a
     3,
     expect.stringContaining('did not answer: connect ECONNREFUSED'),
   ]);
+  expect(ran.stderr).toContain('It is from HEADRACE_URL.');
+  const atPort = { HEADRACE_URL: '', HEADRACE_KEY: '', HEADRACE_PORT: '4500' };
+  expect((await away.cli.run(['console'], { env: atPort })).stderr).toContain('It is from HEADRACE_PORT.');
 });
 
 test('without a sign-in, it is the console that the host is configured with', async () => {

@@ -1,5 +1,5 @@
 /** `headrace console`: a page of the console in the browser. */
-import type { CallOptions, PageOptions } from '@headrace/client';
+import { HeadraceError } from '@headrace/client';
 import type { Cli } from '../core/cli.ts';
 import { EXIT } from '../core/exit.ts';
 import { Fault, usage } from '../core/fault.ts';
@@ -19,8 +19,9 @@ export async function openConsole(
   { print }: { print: boolean },
 ): Promise<void> {
   const path = what === undefined ? '' : await pathOf(cli, what);
-  const root = `${what === undefined ? addressOf(cli) : cli.target.url}/console/`;
-  await requireConsole(cli, root);
+  const { url: address, urlFrom } = what === undefined ? addressOf(cli) : cli.target;
+  const root = `${address}/console/`;
+  await requireConsole(cli, root, urlFrom);
   const url = root + path;
   cli.show({ url }, () => url);
   if (print || !cli.isTerminal || !hasDisplay(cli.io.env)) return;
@@ -29,10 +30,12 @@ export async function openConsole(
 }
 
 /** That of the sign-in. Where nothing names a service, this may be its host: then the one that it is configured with. */
-function addressOf({ io: { env }, target }: Cli): string {
-  if (target.urlFrom !== 'the default') return target.url;
-  if (env.HEADRACE_PUBLIC_URL) return env.HEADRACE_PUBLIC_URL.replace(/\/+$/, '');
-  return env.HEADRACE_PORT ? `http://127.0.0.1:${env.HEADRACE_PORT}` : target.url;
+function addressOf({ io: { env }, target }: Cli): { url: string; urlFrom: string } {
+  if (target.urlFrom !== 'the default') return target;
+  if (env.HEADRACE_PUBLIC_URL)
+    return { url: env.HEADRACE_PUBLIC_URL.replace(/\/+$/, ''), urlFrom: 'HEADRACE_PUBLIC_URL' };
+  if (env.HEADRACE_PORT) return { url: `http://127.0.0.1:${env.HEADRACE_PORT}`, urlFrom: 'HEADRACE_PORT' };
+  return target;
 }
 
 /** On others than Linux there always is one. Without it, xdg-open would start a browser for terminals out of sight. */
@@ -40,14 +43,14 @@ const hasDisplay = ({ BROWSER, DISPLAY, WAYLAND_DISPLAY, WSL_DISTRO_NAME }: Cli[
   process.platform !== 'linux' || !!(BROWSER || DISPLAY || WAYLAND_DISPLAY || WSL_DISTRO_NAME);
 
 /** Throws the Fault of a service that shows no console. */
-async function requireConsole(cli: Cli, address: string): Promise<void> {
+async function requireConsole(cli: Cli, address: string, from: string): Promise<void> {
   const signal = AbortSignal.any([cli.signal, AbortSignal.timeout(LIMIT_MS)]);
   const ask = cli.io.fetch ?? fetch;
   const answer = await ask(address, { headers: { accept: 'application/json' }, signal }).catch(
     (error: unknown) => {
       cli.signal.throwIfAborted();
       throw new Fault(EXIT.unreachable, `${address} did not answer: ${reasonOf(error)}`, {
-        hint: 'Is the service running, and is the address right? `headrace whoami` shows the address.',
+        hint: `Is the service running, and is the address right? It is from ${from}.`,
       });
     },
   );
@@ -72,13 +75,9 @@ const reasonOf = (error: unknown): string => {
 /** Below `/console/`. An id says what it is of; names are those of threads and apps. */
 async function pathOf(cli: Cli, text: string): Promise<string> {
   const [, prefix] = /^([a-z]+)_/.exec(text) ?? [];
-  const { client } = cli;
   if (prefix === 'prj') return ofApp(cli, await cli.appNamed(text));
-  if (prefix === 'thr') return inLists(cli, text, ['threads', (options) => client.threads.listAll(options)]);
-  if (prefix === 'apl') return inLists(cli, text, ['applies', (options) => client.applies.listAll(options)]);
-  if (prefix === 'bld') return inLists(cli, text, ['builds', (options) => client.builds.listAll(options)]);
-  if (prefix === 'prv')
-    return inLists(cli, text, ['previews', (options) => client.previews.listAll(options)]);
+  const part = isPrefix(prefix) ? PARTS[prefix] : null;
+  if (part !== null) return (await inKnownApp(cli, text, part)) ?? inLists(cli, text, part);
   if (prefix === 'src') return ofSource(cli, text);
   if (text === '@last' || text.startsWith('~')) return named(cli, text);
   throw usage(
@@ -93,21 +92,34 @@ async function ofApp(cli: Cli, appId: string): Promise<string> {
   return `apps/${appId}`;
 }
 
-interface InApp {
-  id: string;
-  projectId: string;
+const PARTS = { thr: 'threads', apl: 'applies', bld: 'builds', prv: 'previews' } as const;
+type Part = (typeof PARTS)[keyof typeof PARTS];
+
+const isPrefix = (text = ''): text is keyof typeof PARTS => Object.hasOwn(PARTS, text);
+const isWhole = (id: string): boolean => /_[0-9a-z]{26}$/.test(id);
+
+/** Where the command's app has it, one read is enough. */
+async function inKnownApp(cli: Cli, id: string, part: Part): Promise<string | null> {
+  if (cli.target.app === undefined || !isWhole(id)) return null;
+  const appId = await cli.appId();
+  try {
+    await cli.client[part].get(appId, id, { signal: cli.signal });
+    return `apps/${appId}/${part}/${id}`;
+  } catch (error) {
+    if (error instanceof HeadraceError && error.status === 404) return null;
+    throw error;
+  }
 }
-type List = (options: PageOptions & CallOptions) => AsyncIterable<InApp>;
 
 /** Of any app: a list over all of them says whose it is. */
-async function inLists(cli: Cli, start: string, [part, list]: [string, List]): Promise<string> {
+async function inLists(cli: Cli, start: string, part: Part): Promise<string> {
   if (start.length - start.indexOf('_') - 1 < LEAST_OF_ID)
     throw usage(`${JSON.stringify(start)} is too short: give at least ${LEAST_OF_ID} characters of the id.`);
-  const found: InApp[] = [];
+  const found: { id: string; projectId: string }[] = [];
   let seen = 0;
-  for await (const one of list({ limit: PAGE, signal: cli.signal })) {
+  for await (const one of cli.client[part].listAll({ limit: PAGE, signal: cli.signal })) {
     if (one.id.startsWith(start)) found.push(one);
-    if (one.id === start || ++seen === LOOKED_AT) break;
+    if (one.id === start || (++seen === LOOKED_AT && !isWhole(start))) break;
   }
   const [one, other] = found;
   if (!one) throw new Fault(EXIT.notFound, `The ${part} of your apps do not have ${start}.`);
