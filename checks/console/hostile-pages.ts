@@ -57,7 +57,7 @@ export const ALL = Object.keys(ADDRESSES);
 /** Goes to these pages: nothing runs, becomes markup or makes a page wide. */
 export async function staysText(visit: Visit, hostile: Hostile, names: string[]): Promise<void> {
   // The router says itself which parameter it refused.
-  visit.allows(/^console: .*“status” is unknown/);
+  visit.allows(/^console: .*“status” can only be/);
   for (const name of names) {
     await visit.page.setViewportSize({ width: 1280, height: 800 });
     await goTo(visit, `/console/${ADDRESSES[name]!(hostile)}`);

@@ -25,8 +25,9 @@ export function AccountPage() {
         </Facts>
       </Section>
       <Preferences />
-      <Sessions />
       <ChangePassword />
+      {/* Last: how many there are shows only when they are read, and nothing may move then. */}
+      <Sessions />
     </Page>
   );
 }
