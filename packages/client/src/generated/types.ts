@@ -721,7 +721,7 @@ export interface Runtime {
 export interface Variable {
   id: string;
   name: string;
-  /** null: a secret. */
+  /** null: a secret, or one that cannot be decrypted. */
   value: string | null;
   /** The value is never shown, and masked in what comes out of sandboxes that have it. */
   secret: boolean;

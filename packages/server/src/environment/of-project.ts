@@ -1,8 +1,8 @@
 /** The variables that sandboxes of a project have. */
 import type { TaskRequest, TurnRequest } from '@headrace/runner/protocol';
 import type { Context } from '../context.ts';
-import type { VariableRow, VariableTarget } from '../db/schema.ts';
-import { openValue } from './values.ts';
+import type { VariableTarget } from '../db/schema.ts';
+import { tryOpenValue } from './values.ts';
 
 interface Of {
   org_id: string;
@@ -26,7 +26,13 @@ export async function variablesOf(
   target: VariableTarget,
 ): Promise<Pick<TaskRequest, 'variables' | 'secrets'>> {
   const rows = await effective(ctx.db, of).selectAll().execute();
-  const opened = rows.filter((row) => row.targets.includes(target)).flatMap((row) => open(ctx, row) ?? []);
+  const opened = rows
+    .filter((row) => row.targets.includes(target))
+    .flatMap((row) => {
+      const value = tryOpenValue(ctx, row);
+      // The sandbox goes without it.
+      return value === null ? [] : [{ name: row.name, value, isSecret: row.is_secret }];
+    });
   const secrets = opened.flatMap(({ value, isSecret }) => (isSecret ? [value] : []));
   return {
     ...(opened.length > 0 && {
@@ -34,22 +40,6 @@ export async function variablesOf(
     }),
     ...(secrets.length > 0 && { secrets }),
   };
-}
-
-/** Null when its value cannot be opened: the sandbox goes without it. */
-function open(
-  { secretKey, log }: Pick<Context, 'secretKey' | 'log'>,
-  row: VariableRow,
-): { name: string; value: string; isSecret: boolean } | null {
-  try {
-    return { name: row.name, value: openValue(secretKey, row), isSecret: row.is_secret };
-  } catch (error) {
-    log.error(
-      { variableId: row.id, reason: (error as Error).message },
-      'the value of an environment variable cannot be opened',
-    );
-    return null;
-  }
 }
 
 /** What an agent is told of all of them, whatever they are for; nothing where there are none. */
