@@ -726,7 +726,7 @@ export interface Variable {
   /** The value is never shown, and masked in what comes out of sandboxes that have it. */
   secret: boolean;
   targets: VariableTargets;
-  /** Whose it is. */
+  /** The level that it is set at. */
   level: 'organization' | 'app';
   createdAt: Time;
   updatedAt: Time;

@@ -48,7 +48,7 @@ export const Variable = Type.Object({
   ),
   secret: Secret,
   targets: Targets,
-  level: Enum(['organization', 'app'], { description: 'Whose it is.' }),
+  level: Enum(['organization', 'app'], { description: 'The level that it is set at.' }),
   createdAt: Time,
   updatedAt: Time,
 });
