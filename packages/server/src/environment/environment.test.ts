@@ -7,6 +7,7 @@ import { startTestServer } from '../service.fixture.ts';
 import type { TestServer } from '../service.fixture.ts';
 import { rotateSecrets } from '../rotate-secrets.ts';
 import { replaceKeys } from '../sealing.ts';
+import { variablesOf } from './of-project.ts';
 import { openValue } from './values.ts';
 
 let s: TestServer;
@@ -92,6 +93,28 @@ describe('200', () => {
     ]);
     expectStatus(await ofOrganization('DELETE', 'ORG'), 200);
     expect((await s.call('GET', path('ORG'), undefined, { key })).status).toBe(404);
+  });
+
+  test('a sandbox is given those that are for it; an agent is told what all of them are for', async () => {
+    await set('RUN', { value: 'a', targets: ['run'] });
+    await set('TOKEN', { value: SECRET, secret: true, targets: ['exec', 'build'] });
+    await ofOrganization('PUT', 'ORG', { value: 'b', targets: ['run', 'exec'] });
+    await ofOrganization('PUT', 'TOKEN', { value: 'hidden', targets: ['run'] });
+    const { ctx } = s.service;
+    const of = await ctx.db
+      .selectFrom('projects')
+      .select(['org_id', 'id as project_id'])
+      .where('id', '=', appId)
+      .executeTakeFirstOrThrow();
+    expect(await variablesOf(ctx, of, 'run')).toEqual({
+      variables: { RUN: 'a', ORG: 'b' },
+      variableTargets: { RUN: ['run'], TOKEN: ['exec', 'build'], ORG: ['run', 'exec'] },
+    });
+    expect(await variablesOf(ctx, of, 'exec')).toEqual({
+      variables: { TOKEN: SECRET, ORG: 'b' },
+      secrets: [SECRET],
+    });
+    expect(await variablesOf(ctx, of, 'preview')).toEqual({});
   });
 
   test('a replay repeats the answer and sets nothing; the value is in no receipt and no audit entry', async () => {
