@@ -56,9 +56,9 @@ export const environmentCommands: readonly Command[] = [
     group: 'Organization',
     summary: 'Set an environment variable',
     details:
-      'Without VALUE, the value is read from stdin, without the line’s end, or asked for. A secret is no argument. Sandboxes that start from now on have it.',
+      'Without VALUE, the value is read from stdin, without the line’s end, or asked for. A secret cannot be given as an argument. Sandboxes that start from now on have it.',
     args: ['NAME', '[VALUE]'],
-    argHelp: { NAME, VALUE: 'of what is no secret' },
+    argHelp: { NAME, VALUE: 'for a plain variable' },
     options: { ...WHOSE, ...FIELDS },
     examples: [
       "headrace env set API_URL https://api.example.com --app '~Shop'",
@@ -89,7 +89,7 @@ export const environmentCommands: readonly Command[] = [
     group: 'Organization',
     summary: 'Set all environment variables of a .env file',
     details:
-      'All are set alike; variables that the file does not name stay. With --json, `variables` are those that were set.',
+      'All are set alike, one after the other, up to the first that is refused; variables that the file does not name stay. With --json, `variables` are those that were set.',
     args: ['FILE'],
     argHelp: { FILE: 'with lines NAME=VALUE, or - for stdin' },
     argCompletes: { FILE: 'file' },

@@ -22,7 +22,7 @@ type Client = Cli['client'];
 
 const COLUMNS: readonly Column<Variable>[] = [
   { header: 'NAME', value: ({ name }) => name, whole: true, color: () => 'bold' },
-  { header: 'VALUE', value: ({ value }) => value ?? 'secret' },
+  { header: 'VALUE', value: ({ value, secret }) => value ?? (secret ? '(secret)' : '(cannot be decrypted)') },
   { header: 'FOR', value: ({ targets }) => targets.join(' ') },
   { header: 'LEVEL', value: ({ level }) => level },
   { header: 'CHANGED', value: ({ updatedAt }) => ago(updatedAt) },
@@ -46,7 +46,12 @@ export async function listVariables(
 export async function getVariable(cli: Cli, name: string, whose: Whose): Promise<void> {
   const variable = await (await levelOf(cli, whose)).get(name);
   if (!cli.isJson && variable.value === null)
-    throw new Fault(EXIT.denied, `${oneLine(name)} is a secret, which is never shown.`);
+    throw new Fault(
+      EXIT.denied,
+      variable.secret
+        ? `${oneLine(name)} is a secret, which is never shown.`
+        : `The value of ${oneLine(name)} cannot be decrypted. Set it again.`,
+    );
   cli.show({ variable }, () => shown(variable.value ?? ''));
 }
 
@@ -56,7 +61,7 @@ export async function setVariable(
   fields: Fields,
 ): Promise<void> {
   if (fields.secret && given !== undefined)
-    throw usage('A secret is no argument: other users see command lines. Give it on stdin.');
+    throw usage('A secret cannot be given as an argument: other users see command lines. Give it on stdin.');
   const level = await levelOf(cli, fields);
   const value = given ?? (await readValue(cli, name));
   // The receipt's key must not depend on a secret, not even on its hash.
@@ -66,7 +71,7 @@ export async function setVariable(
 
 export async function removeVariable(cli: Cli, name: string, whose: Whose): Promise<void> {
   const level = await levelOf(cli, whose);
-  await cli.requireYes(() => `Delete the variable ${oneLine(name)}? New sandboxes are without it.`);
+  await cli.requireYes(() => `Delete the variable ${oneLine(name)}? New sandboxes will not have it.`);
   const variable = await cli.write((client) => level.remove(client, name));
   cli.show({ variable }, () => `Deleted ${oneLine(variable.name)}.`);
 }
@@ -79,15 +84,22 @@ export async function importVariables(cli: Cli, file: string, fields: Fields): P
   const values = Object.entries(parseEnv(await readText(cli, file)));
   if (values.length === 0) throw usage(`${file} has no line NAME=VALUE.`);
   const names = values.map(([name]) => name).join(' ');
-  const variables = await cli.write(async (client) => {
-    const all: Variable[] = [];
-    for (const [name, value = ''] of values)
-      all.push(await level.set(client, name, { value, ...fieldsOf(fields) }));
-    return all;
-  }, names);
-  cli.show({ variables }, () =>
-    variables.map(({ name }) => `${oneLine(name)} is ${known.has(name) ? 'replaced' : 'new'}.`).join('\n'),
-  );
+  const variables: Variable[] = [];
+  const said = () =>
+    variables.map(({ name }) => `${oneLine(name)} is ${known.has(name) ? 'replaced' : 'new'}.`).join('\n');
+  try {
+    await cli.write(async (client) => {
+      for (const [name, value = ''] of values)
+        variables.push(await level.set(client, name, { value, ...fieldsOf(fields) }));
+    }, names);
+  } catch (error) {
+    const failed = values[variables.length]?.[0] ?? '';
+    cli.say(
+      [said(), `${oneLine(failed)} was refused or has no answer; none after it was set.`].join('\n').trim(),
+    );
+    throw error;
+  }
+  cli.show({ variables }, said);
 }
 
 const fieldsOf = ({ secret, for: targets }: Fields) => ({

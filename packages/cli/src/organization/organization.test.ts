@@ -211,6 +211,20 @@ describe('environment variables', () => {
     expect((await cli.run(['env', 'get', 'A', ...of])).exit).toBe(5);
   });
 
+  test('an import that stops says what was set', async () => {
+    const cli = await owner();
+    const { app } = await documentOf(cli, ['apps', 'create', 'Shop']);
+    const of = ['--app', app.id as string];
+    writeFileSync(join(cli.cwd, '.env'), 'A=1\nPATH=/x\nZ=2\n');
+    const stopped = await cli.run(['env', 'import', '.env', ...of]);
+    expect([stopped.exit, stopped.stdout]).toEqual([2, '']);
+    expect(stopped.stderr).toMatch(
+      /^A is new\.\nPATH was refused or has no answer; none after it was set\.\n/,
+    );
+    const { variables } = await documentOf(cli, ['env', 'list', ...of]);
+    expect(variables.map((v: { name: string }) => v.name)).toEqual(['A']);
+  });
+
   test('a secret comes from stdin or a file, never as an argument, and nothing shows or keeps it', async () => {
     const cli = await owner();
     const { app } = await documentOf(cli, ['apps', 'create', 'Shop']);
@@ -228,7 +242,7 @@ describe('environment variables', () => {
       stdin: `X=${secret}`,
     });
     expect((await cli.run(['env', 'list', ...of])).stdout).toMatch(
-      /^TOKEN\tsecret\texec build preview\tapp\t/,
+      /^TOKEN\t\(secret\)\texec build preview\tapp\t/,
     );
     expect(filesIn(cli.home).join()).not.toContain(secret);
   });

@@ -721,12 +721,12 @@ export interface Runtime {
 export interface Variable {
   id: string;
   name: string;
-  /** null: a secret. */
+  /** null: a secret, or one that cannot be decrypted. */
   value: string | null;
   /** The value is never shown, and masked in what comes out of sandboxes that have it. */
   secret: boolean;
   targets: VariableTargets;
-  /** Whose it is. */
+  /** The level that it is set at. */
   level: 'organization' | 'app';
   createdAt: Time;
   updatedAt: Time;

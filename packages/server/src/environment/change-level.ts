@@ -1,5 +1,6 @@
 /** Setting and deleting a variable of a locked level. */
 import { audit } from '../audit/index.ts';
+import type { VariableRow } from '../db/schema.ts';
 import type { Tx } from '../db/transaction.ts';
 import { ApiError, invalid } from '../http/errors.ts';
 import type { Call } from '../http/operation.ts';
@@ -48,11 +49,16 @@ export async function deleteVariable(tx: Tx, call: Call, level: Level) {
   return answer(call, level, row);
 }
 
-const answer = ({ ctx }: Call, { scope }: Level, row: Parameters<typeof variableView>[1]) => ({
-  status: 200,
-  body: { ok: true, variable: variableView(ctx.secretKey, row) },
-  ...(scope && { scope }),
-});
+/** Its receipt does not show the value: the variable may become a secret, or be deleted, in the receipt's life. */
+function answer({ ctx }: Call, { scope }: Level, row: VariableRow) {
+  const variable = variableView(ctx, row);
+  return {
+    status: 200,
+    body: { ok: true, variable },
+    ...(variable.value !== null && { shown: { ok: true, variable: { ...variable, value: null } } }),
+    ...(scope && { scope }),
+  };
+}
 
 /** Throws `conflict` where the level's other variables leave no room for it. */
 async function requireRoom(

@@ -1,10 +1,13 @@
 import { randomUUID } from 'node:crypto';
+import { sql } from 'kysely';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { expectStatus, invited, newAccount, tenant } from '../accounts/callers.fixture.ts';
+import { until } from '../builds/builds.fixture.ts';
 import { startTestServer } from '../service.fixture.ts';
 import type { TestServer } from '../service.fixture.ts';
 import { rotateSecrets } from '../rotate-secrets.ts';
 import { replaceKeys } from '../sealing.ts';
+import { variablesOf } from './of-project.ts';
 import { openValue } from './values.ts';
 
 let s: TestServer;
@@ -92,6 +95,28 @@ describe('200', () => {
     expect((await s.call('GET', path('ORG'), undefined, { key })).status).toBe(404);
   });
 
+  test('a sandbox is given those that are for it; an agent is told what all of them are for', async () => {
+    await set('RUN', { value: 'a', targets: ['run'] });
+    await set('TOKEN', { value: SECRET, secret: true, targets: ['exec', 'build'] });
+    await ofOrganization('PUT', 'ORG', { value: 'b', targets: ['run', 'exec'] });
+    await ofOrganization('PUT', 'TOKEN', { value: 'hidden', targets: ['run'] });
+    const { ctx } = s.service;
+    const of = await ctx.db
+      .selectFrom('projects')
+      .select(['org_id', 'id as project_id'])
+      .where('id', '=', appId)
+      .executeTakeFirstOrThrow();
+    expect(await variablesOf(ctx, of, 'run')).toEqual({
+      variables: { RUN: 'a', ORG: 'b' },
+      variableTargets: { RUN: ['run'], TOKEN: ['exec', 'build'], ORG: ['run', 'exec'] },
+    });
+    expect(await variablesOf(ctx, of, 'exec')).toEqual({
+      variables: { TOKEN: SECRET, ORG: 'b' },
+      secrets: [SECRET],
+    });
+    expect(await variablesOf(ctx, of, 'preview')).toEqual({});
+  });
+
   test('a replay repeats the answer and sets nothing; the value is in no receipt and no audit entry', async () => {
     const idem = randomUUID();
     const first = expectStatus(await set('S', { value: SECRET, secret: true }, idem), 200);
@@ -99,6 +124,20 @@ describe('200', () => {
     const again = await set('S', { value: SECRET, secret: true }, idem);
     expect([again.text, again.headers.get('idempotent-replayed')]).toEqual([first.text, 'true']);
     expect(openValue(s.service.ctx.secretKey, (await rows())[0]!)).toBe('set by another since');
+
+    const plain = randomUUID();
+    const shown = expectStatus(await set('P', { value: SECRET }, plain), 200);
+    expect(shown.body.variable.value).toBe(SECRET);
+    await set('Q', { value: SECRET });
+    const gone = expectStatus(await s.call('DELETE', path('Q'), undefined, { key }), 200);
+    expect(gone.body.variable.value).toBe(SECRET);
+    await set('P', { value: SECRET, secret: true });
+    expect((await set('P', { value: SECRET }, plain)).text).toBe(shown.text);
+    for (const { headers } of [shown, gone]) {
+      const id = headers.get('x-operation-id');
+      const read = await s.call('GET', `/api/operations/${id}`, undefined, { cookie });
+      expect(expectStatus(read, 200).body.operation.response.variable.value).toBeNull();
+    }
     const { db } = s.service.ctx;
     for (const table of ['operations', 'audit_entries', 'variables', 'outbox', 'events'] as const) {
       const stored = await db.selectFrom(table).selectAll().execute();
@@ -108,7 +147,7 @@ describe('200', () => {
       expect([table, text.includes('horse')]).toEqual([table, false]);
     }
     const { entries } = (await s.call('GET', '/api/audit', undefined, { cookie })).body;
-    expect(entries.filter((e: { action: string }) => e.action === 'variable.set')).toHaveLength(2);
+    expect(entries.filter((e: { action: string }) => e.action === 'variable.set')).toHaveLength(5);
   });
 
   test('the values of a level are sealed, each for its variable alone, and sealed again with a new key', async () => {
@@ -125,6 +164,25 @@ describe('200', () => {
     const alone = Buffer.alloc(32, 7);
     expect((await rows()).map((row) => openValue(alone, row))).toEqual([SECRET, SECRET]);
     replaceKeys(ctx.secretKey, [next]);
+  });
+
+  test('one that cannot be opened has no value; it can be listed, set and deleted', async () => {
+    await set('A', { value: SECRET });
+    await set('B', { value: SECRET });
+    await set('C', { value: SECRET });
+    const { db } = s.service.ctx;
+    await db
+      .updateTable('variables')
+      .set({ value_sealed: Buffer.alloc(64, 1) })
+      .where('project_id', '=', appId)
+      .where('name', '<>', 'C')
+      .execute();
+    expect((await list()).map((v: { value: unknown }) => v.value)).toEqual([null, null, SECRET]);
+    const one = expectStatus(await s.call('GET', path('A'), undefined, { key }), 200).body.variable;
+    expect([one.value, one.secret]).toEqual([null, false]);
+    const gone = expectStatus(await s.call('DELETE', path('A'), undefined, { key }), 200).body.variable;
+    expect(gone).toEqual(one);
+    expect(expectStatus(await set('B', { value: 'again' }), 200).body.variable.value).toBe('again');
   });
 
   test('they go with their app at once', async () => {
@@ -188,10 +246,37 @@ describe('401, 403', () => {
 });
 
 describe('404', () => {
-  test.each(['%00', '%ED%A0%80', 'none'])('%s', async (name) => {
-    expect((await s.call('GET', path(name), undefined, { key })).body.error.code).toMatch(
-      /^(variable_)?not_found|invalid_request$/,
-    );
+  test.each([
+    ['%00', 404, 'variable_not_found'],
+    ['%ED%A0%80', 404, 'not_found'],
+    ['none', 404, 'variable_not_found'],
+  ])('%s', async (name, status, code) => {
+    const answer = await s.call('GET', path(name), undefined, { key });
+    expect([answer.status, answer.body.error.code]).toEqual([status, code]);
+  });
+
+  test('an organization that is deleted meanwhile', async () => {
+    const { db } = s.service.ctx;
+    const [{ org_id: orgId }] = (await db
+      .selectFrom('projects')
+      .select('org_id')
+      .where('id', '=', appId)
+      .execute()) as [{ org_id: string }];
+    const changes = await db.transaction().execute(async (tx) => {
+      await tx.updateTable('organizations').set({ deleted_at: new Date() }).where('id', '=', orgId).execute();
+      const waiting = [ofOrganization('PUT', 'A', { value: 'v' }), ofOrganization('DELETE', 'A')];
+      await until(async () => {
+        const { rows: all } =
+          await sql`select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock' and query like '%"organizations"%'`.execute(
+            db,
+          );
+        return all.length === 2;
+      });
+      return waiting;
+    });
+    for (const answer of await Promise.all(changes))
+      expect([answer.status, answer.body.error?.code]).toEqual([404, 'organization_not_found']);
+    expect(await db.selectFrom('variables').select('id').where('org_id', '=', orgId).execute()).toEqual([]);
   });
 });
 

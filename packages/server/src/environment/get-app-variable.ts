@@ -11,6 +11,6 @@ export const getAppVariable = read({
   responses: { 200: Ok({ variable: Variable }) },
   async handle(call) {
     const row = await loadVariable(call.ctx.db, await levelOfApp(call.ctx.db, call), call.params.name!);
-    return { status: 200, body: { ok: true, variable: variableView(call.ctx.secretKey, row) } };
+    return { status: 200, body: { ok: true, variable: variableView(call.ctx, row) } };
   },
 });

@@ -1,2 +1,2 @@
-export { variablesOf, variableTargetsOf } from './of-project.ts';
+export { variablesOf } from './of-project.ts';
 export { deleteOrganizationVariables, deleteProjectVariables, sealedVariables } from './store.ts';

@@ -37,6 +37,6 @@ export async function pageOfLevel(
   );
   return {
     status: 200,
-    body: { ok: true, variables: rows.map((row) => variableView(ctx.secretKey, row)), ...rest },
+    body: { ok: true, variables: rows.map((row) => variableView(ctx, row)), ...rest },
   };
 }

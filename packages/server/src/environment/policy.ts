@@ -32,14 +32,16 @@ export async function levelOfApp(
 
 export const levelOfOrganization = ({ orgId }: Principal): Level => ({ org_id: orgId, project_id: null });
 
-/** The same, locked to write. */
+/** The same, locked to write. Throws `organization_not_found` once it is deleted. */
 export async function lockOrganizationLevel(tx: Tx, principal: Principal): Promise<Level> {
-  await tx.db
+  const organization = await tx.db
     .selectFrom('organizations')
     .select('id')
     .where('id', '=', principal.orgId)
+    .where('deleted_at', 'is', null)
     .forNoKeyUpdate()
-    .executeTakeFirstOrThrow();
+    .executeTakeFirst();
+  if (!organization) throw notFound('organization');
   return levelOfOrganization(principal);
 }
 

@@ -43,10 +43,12 @@ export type NewVariable = Static<typeof NewVariable>;
 export const Variable = Type.Object({
   id: Id('env'),
   name: Text('API_TOKEN'),
-  value: Nullable(Text('https://api.example.com', { description: 'null: a secret.' })),
+  value: Nullable(
+    Text('https://api.example.com', { description: 'null: a secret, or one that cannot be decrypted.' }),
+  ),
   secret: Secret,
   targets: Targets,
-  level: Enum(['organization', 'app'], { description: 'Whose it is.' }),
+  level: Enum(['organization', 'app'], { description: 'The level that it is set at.' }),
   createdAt: Time,
   updatedAt: Time,
 });

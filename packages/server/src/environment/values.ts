@@ -1,4 +1,5 @@
 /** Values: sealed, bound to their organization and variable. */
+import type { Context } from '../context.ts';
 import type { VariableRow } from '../db/schema.ts';
 import { seal, unseal } from '../sealing.ts';
 
@@ -19,3 +20,19 @@ export const openValue = (
   secretKey: Buffer,
   variable: Pick<VariableRow, 'org_id' | 'id' | 'value_sealed'>,
 ): string => unseal(secretKey, PURPOSE, placeOf(variable), variable.value_sealed);
+
+/** The same; null, and a line in the log, where it cannot be opened. */
+export function tryOpenValue(
+  { secretKey, log }: Pick<Context, 'secretKey' | 'log'>,
+  variable: Pick<VariableRow, 'org_id' | 'id' | 'value_sealed'>,
+): string | null {
+  try {
+    return openValue(secretKey, variable);
+  } catch (error) {
+    log.error(
+      { variableId: variable.id, reason: (error as Error).message },
+      'the value of an environment variable cannot be opened',
+    );
+    return null;
+  }
+}

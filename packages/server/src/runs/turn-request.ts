@@ -4,7 +4,6 @@ import { turnAgent } from '../agents/index.ts';
 import type { Rules } from '../approvals/index.ts';
 import type { Context } from '../context.ts';
 import type { MessageRow, ProjectRow, RunRow } from '../db/schema.ts';
-import { variableTargetsOf } from '../environment/index.ts';
 import { mcpServersOf } from '../mcp-servers/index.ts';
 import { sandboxOf } from '../settings/index.ts';
 import { openModelKey, spendRefusal } from '../usage/index.ts';
@@ -59,13 +58,14 @@ export async function turnRequest(
   const token = runToken(ctx.secretKey, run.id);
   const agent = turnAgent(ctx.config, { agent: run.agent, modelId: run.model_id, token, asks });
   if ('missing' in agent) throw new Error(agent.missing);
+  const { variableTargets, ...sandbox } = await sandboxOf(ctx, run, 'run');
   const common = {
     kind: 'turn' as const,
     workspaceId: run.thread_id,
     agent,
     permissions: asks ? ('ask' as const) : ('allow' as const),
     timeoutMs: TURN_LIMIT_MS,
-    ...(await sandboxOf(ctx, run, 'run')),
+    ...sandbox,
   };
   const messages = await messagesOf(ctx, run);
   const prompt = run.prompt ?? messages.map(({ content }) => content).join('\n\n');
@@ -77,7 +77,7 @@ export async function turnRequest(
     gateway: true,
     history: await historyBefore(ctx, run, messages[0]?.sequence ?? null),
     mcpServers: await mcpServersOf(ctx, project, token),
-    ...(await variableTargetsOf(ctx.db, run)),
+    ...(variableTargets && { variableTargets }),
     ...(attachments.length > 0 ? { attachments } : {}),
   };
 }

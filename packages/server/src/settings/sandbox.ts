@@ -1,5 +1,5 @@
 /** What settings, variables and the operator's configuration give to each sandbox of a project. */
-import type { TaskRequest } from '@headrace/runner/protocol';
+import type { TurnRequest } from '@headrace/runner/protocol';
 import type { Context } from '../context.ts';
 import type { VariableTarget } from '../db/schema.ts';
 import { variablesOf } from '../environment/index.ts';
@@ -7,11 +7,19 @@ import { effectiveSettings } from './effective.ts';
 import { egressOf } from './egress.ts';
 
 type SandboxPart = Pick<
-  TaskRequest,
-  'egress' | 'privateHosts' | 'endpoints' | 'authorities' | 'env' | 'runtime' | 'variables' | 'secrets'
+  TurnRequest,
+  | 'egress'
+  | 'privateHosts'
+  | 'endpoints'
+  | 'authorities'
+  | 'env'
+  | 'runtime'
+  | 'variables'
+  | 'secrets'
+  | 'variableTargets'
 >;
 
-/** That part of a task's request, by what holds in its project now. */
+/** That part of a task's request, by what holds in its project now; `variableTargets` for `run` alone. */
 export async function sandboxOf(
   ctx: Pick<Context, 'db' | 'config' | 'secretKey' | 'log'>,
   of: { org_id: string; project_id: string },
