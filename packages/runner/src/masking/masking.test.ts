@@ -4,6 +4,7 @@ import { formsOf } from './forms.ts';
 import { Mask } from './mask.ts';
 import { MaskingStream } from './masking-stream.ts';
 import { Needles } from './needles.ts';
+import { needlesOf } from './shared-needles.ts';
 
 /** The oracle: the whole text at once, by the regular expressions of the language. */
 function replaced(text: string, needles: readonly string[]): string {
@@ -82,7 +83,7 @@ describe('as if the whole text were masked at once', () => {
 
   test('secrets of any characters in all their forms', () => {
     const secret = fc.string({
-      unit: fc.constantFrom('p', 'q', '"', '\n', '\r', 'ä', '🔑', '/', '%', '~', '>'),
+      unit: fc.constantFrom('p', 'q', '"', '\n', '\r', 'ä', '🔑', '/', '%', '~', '>', ' ', '*', '+'),
       minLength: 8,
       maxLength: 24,
     });
@@ -138,6 +139,41 @@ describe('forms', () => {
     expect(mask.text('first line of a key\r\nshort\r\nlast line\r\n')).toBe('***');
   });
 
+  const HARD = `it's (a*b)! ü/🔑~\u007f? Nö`;
+  const lower = (text: string) => text.replace(/%../g, (code) => code.toLowerCase());
+  const rfc3986 = (text: string) =>
+    encodeURIComponent(text).replace(/[!'()*]/g, (c) => `%${c.charCodeAt(0).toString(16).toUpperCase()}`);
+  test.each([
+    ['RFC 3986', 'it%27s%20%28a%2Ab%29%21%20%C3%BC%2F%F0%9F%94%91~%7F%3F%20N%C3%B6'],
+    ['RFC 3986, + for a space', rfc3986(HARD).replaceAll('%20', '+')],
+    ['JavaScript', encodeURIComponent(HARD)],
+    ['JavaScript, + for a space', encodeURIComponent(HARD).replaceAll('%20', '+')],
+    ['a form of the language', String(new URLSearchParams({ a: HARD })).slice(2)],
+  ])('percent-encoded, in either case: %s', (_, encoded) => {
+    const mask = new Mask([HARD]);
+    expect(mask.text(`a=${encoded}&b`)).toBe('a=***&b');
+    expect(mask.text(`a=${lower(encoded)}&b`)).toBe('a=***&b');
+  });
+
+  test.each([
+    "it's (a*b)! \\u00fc/\\ud83d\\udd11~\\u007f? N\\u00f6",
+    "it's (a*b)! \\u00FC/\\uD83D\\uDD11~\\u007F? N\\u00F6",
+    "it's (a*b)! \\u00fc\\/\\ud83d\\udd11~\\u007f? N\\u00f6",
+    "it's (a*b)! ü\\/🔑~\u007f? Nö",
+  ])('JSON-escaped: %s', (escaped) => {
+    expect(JSON.parse(`"${escaped}"`)).toBe(HARD);
+    expect(new Mask([HARD]).text(`{"a":"${escaped}"}`)).toBe('{"a":"***"}');
+  });
+
+  test('numbers of a JSON value', () => {
+    const mask = new Mask(['12345678', '-0.25000001']);
+    expect(mask.json([12345678, 1234567, { a: -0.25000001, b: 9123456789 }])).toEqual([
+      '***',
+      1234567,
+      { a: '***', b: '9***9' },
+    ]);
+  });
+
   test('a JSON value: its strings and keys, wherever they are', () => {
     const value = { a: ['x secret-1 y', 1, null, { 'secret-1': true }] };
     expect(new Mask(['secret-1']).json(value)).toEqual({ a: ['x *** y', 1, null, { '***': true }] });
@@ -149,6 +185,23 @@ describe('forms', () => {
     );
     expect(new Mask(['🔑'.repeat(8)]).text('🔑'.repeat(8))).toBe('***');
   });
+});
+
+test('those who mask the same secrets share the needles, in any order of them', () => {
+  const needles = needlesOf(['secret-1', 'secret-2']);
+  expect(needles).not.toBeNull();
+  expect(needlesOf(['secret-2', 'secret-1', 'secret-2'])).toBe(needles);
+  expect(needlesOf(['secret-1secret-2'])).not.toBe(needles);
+  expect(needlesOf(['short'])).toBeNull();
+});
+
+test('a mask that was released still masks', () => {
+  const mask = new Mask(['secret-1']);
+  const stream = mask.stream();
+  expect(stream.push('secret-')).toBe('');
+  mask.release();
+  expect(stream.push('1')).toBe('***');
+  expect(mask.text('a secret-1')).toBe('a ***');
 });
 
 describe('what waits', () => {

@@ -93,7 +93,7 @@ export class ToolCalls {
       return;
     }
     this.#open.delete(tool.toolCallId);
-    this.#ended.set(tool.toolCallId, { ...tool, input: null, output: null });
+    this.#ended.set(tool.toolCallId, { ...tool, input: null, output: null, pieces: null });
   }
 
   #tell(tool: Call): void {
