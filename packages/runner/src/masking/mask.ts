@@ -3,6 +3,7 @@
  * before anything else sees it, so that neither a journal nor a worker has a secret. All places:
  *
  *   tasks/output.ts          both streams of a command: execs, builds, previews
+ *   tasks/commands.ts        why a build's output cannot be read
  *   tasks/turn-updates.ts    an agent's reply
  *   tasks/tool-calls.ts      names, titles, input and output of tools, also in questions
  *   tasks/acp-connection.ts  what an agent writes beside the protocol, and its errors
@@ -12,6 +13,7 @@
  *
  * Files, visitors of previews and calls of the model gateway are not masked.
  */
+import { SHORTEST } from './forms.ts';
 import { MaskingStream } from './masking-stream.ts';
 import type { Needles } from './needles.ts';
 import { needlesOf } from './shared-needles.ts';
@@ -60,6 +62,14 @@ export class Mask {
   text(text: string): string {
     const stream = this.#begun();
     return stream.push(text) + stream.end();
+  }
+
+  /** Of a text that may go on: 8 or more characters at its end that may begin a secret are masked, too. */
+  beginning(text: string): string {
+    const stream = this.#begun();
+    const sure = stream.push(text),
+      rest = stream.end();
+    return sure + (rest.length < SHORTEST ? rest : MASK);
   }
 
   /** Lets go of what masking takes; a later text makes it again. */

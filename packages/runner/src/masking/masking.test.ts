@@ -195,6 +195,13 @@ test('those who mask the same secrets share the needles, in any order of them', 
   expect(needlesOf(['short'])).toBeNull();
 });
 
+test('a text that may go on: the beginning of a secret is masked from 8 characters on', () => {
+  const mask = new Mask(['secret-1-and-more']);
+  expect(mask.beginning('a secret-')).toBe('a secret-');
+  expect(mask.beginning('a secret-1-')).toBe('a ***');
+  expect(mask.beginning('a secret-1-and-more b')).toBe('a *** b');
+});
+
 test('a mask that was released still masks', () => {
   const mask = new Mask(['secret-1']);
   const stream = mask.stream();
