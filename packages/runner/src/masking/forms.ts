@@ -5,7 +5,7 @@ const BASE64_OFFSETS = [0, 1, 2];
 
 /**
  * Every text that gives a secret away, each once: its value, each of its lines of 8 characters or more, and both
- * JSON-escaped, percent-encoded and in base64. All have at least 8 UTF-16 units.
+ * JSON-escaped, percent-encoded and in base64, as the usual encoders write them. All have at least 8 UTF-16 units.
  */
 export function formsOf(secrets: readonly string[]): string[] {
   const parts = secrets
@@ -15,12 +15,35 @@ export function formsOf(secrets: readonly string[]): string[] {
     ...new Set(
       [...new Set(parts)].flatMap((part) => [
         part,
-        JSON.stringify(part).slice(1, -1),
-        encodeURIComponent(part),
+        ...jsonForms(part),
+        ...percentForms(part),
         ...BASE64_OFFSETS.flatMap((offset) => base64Forms(Buffer.from(part), offset)),
       ]),
     ),
   ];
+}
+
+const unitOf = (character: string): string => character.charCodeAt(0).toString(16).padStart(4, '0');
+
+/** Also in ASCII, in the case of either encoder, and each with and without escaped slashes. */
+function jsonForms(part: string): string[] {
+  const plain = JSON.stringify(part).slice(1, -1);
+  const ascii = [
+    plain.replace(/[\u007f-\uffff]/g, (unit) => `\\u${unitOf(unit)}`),
+    plain.replace(/[\u007f-\uffff]/g, (unit) => `\\u${unitOf(unit).toUpperCase()}`),
+  ];
+  return [plain, ...ascii].flatMap((form) => [form, form.replaceAll('/', '\\/')]);
+}
+
+/** As in JavaScript, of RFC 3986, both also with + for a space, and of forms; the digits in either case. */
+function percentForms(part: string): string[] {
+  const plain = encodeURIComponent(part);
+  const strict = plain.replace(/[!'()*]/g, (c) => `%${c.charCodeAt(0).toString(16).toUpperCase()}`);
+  const form = new URLSearchParams([['', part]]).toString().slice(1);
+  return [plain, strict]
+    .flatMap((text) => [text, text.replaceAll('%20', '+')])
+    .concat(form)
+    .flatMap((text) => [text, text.replace(/%../g, (code) => code.toLowerCase())]);
 }
 
 /**

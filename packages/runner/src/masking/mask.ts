@@ -3,6 +3,7 @@
  * before anything else sees it, so that neither a journal nor a worker has a secret. All places:
  *
  *   tasks/output.ts          both streams of a command: execs, builds, previews
+ *   tasks/commands.ts        why a build's output cannot be read
  *   tasks/turn-updates.ts    an agent's reply
  *   tasks/tool-calls.ts      names, titles, input and output of tools, also in questions
  *   tasks/acp-connection.ts  what an agent writes beside the protocol, and its errors
@@ -12,9 +13,10 @@
  *
  * Files, visitors of previews and calls of the model gateway are not masked.
  */
-import { formsOf } from './forms.ts';
+import { SHORTEST } from './forms.ts';
 import { MaskingStream } from './masking-stream.ts';
-import { Needles } from './needles.ts';
+import type { Needles } from './needles.ts';
+import { needlesOf } from './shared-needles.ts';
 
 const MASK = '***';
 
@@ -29,28 +31,64 @@ export interface MaskedText {
 const UNMASKED: MaskedText = { push: (piece) => piece, end: () => '' };
 
 export class Mask {
-  readonly #needles: Needles | null;
+  readonly #secrets: readonly string[];
+  /** Made at the first text; null: nothing to mask. */
+  #made: Needles | null | undefined;
 
   /** Secrets of fewer than 8 characters are ignored. */
   constructor(secrets: readonly string[] = []) {
-    const forms = formsOf(secrets);
-    this.#needles = forms.length > 0 ? new Needles(forms) : null;
+    this.#secrets = secrets;
   }
 
+  get #needles(): Needles | null {
+    if (this.#made === undefined) this.#made = this.#secrets.length > 0 ? needlesOf(this.#secrets) : null;
+    return this.#made;
+  }
+
+  /** Between its end and the next piece it holds nothing. */
   stream(): MaskedText {
-    return this.#needles ? new MaskingStream(this.#needles, MASK) : UNMASKED;
+    if (this.#secrets.length === 0) return UNMASKED;
+    let stream: MaskedText | undefined;
+    return {
+      push: (piece) => (stream ??= this.#begun()).push(piece),
+      end: () => {
+        const rest = stream?.end() ?? '';
+        stream = undefined;
+        return rest;
+      },
+    };
   }
 
   text(text: string): string {
-    if (!this.#needles) return text;
-    const stream = this.stream();
+    const stream = this.#begun();
     return stream.push(text) + stream.end();
   }
 
-  /** A JSON value with all its strings masked, keys too. Its depth is that of what JSON.parse takes. */
+  /** Of a text that may go on: 8 or more characters at its end that may begin a secret are masked, too. */
+  beginning(text: string): string {
+    const stream = this.#begun();
+    const sure = stream.push(text),
+      rest = stream.end();
+    return sure + (rest.length < SHORTEST ? rest : MASK);
+  }
+
+  /** Lets go of what masking takes; a later text makes it again. */
+  release(): void {
+    this.#made = undefined;
+  }
+
+  #begun(): MaskedText {
+    return this.#needles ? new MaskingStream(this.#needles, MASK) : UNMASKED;
+  }
+
+  /** A JSON value with its strings, keys and numbers masked. Its depth is that of what JSON.parse takes. */
   json(value: unknown): unknown {
     if (!this.#needles) return value;
     if (typeof value === 'string') return this.text(value);
+    if (typeof value === 'number') {
+      const text = this.text(String(value));
+      return text === String(value) ? value : text;
+    }
     if (Array.isArray(value)) return value.map((part) => this.json(part));
     if (typeof value !== 'object' || value === null) return value;
     return Object.fromEntries(

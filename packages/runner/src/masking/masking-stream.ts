@@ -1,7 +1,10 @@
 /**
  * Replaces needles in a text that arrives in pieces: from left to right, at each place the longest, as
  * `replaceAll` with all of them would in the whole text. What may be the beginning of a needle waits. Linear in
- * the text, but for needles of which many are endings of one another: each of these costs a look.
+ * the text; each piece also costs what waits, which is at most the longest needle.
+ *
+ * Of needles that are endings of one another, a few are looked at. Where these overlap what was found before, all
+ * of the text up to there is replaced: more than `replaceAll` would, never less.
  *
  *   given out | held: ... found, open ... | not yet arrived
  *                          ^ the longest text that may still become a needle begins here
@@ -11,7 +14,12 @@ import type { Needles } from './needles.ts';
 interface Found {
   start: number;
   end: number;
+  /** Where the replaced text ends: at `end`, or behind it. */
+  cover: number;
 }
+
+/** How many of the needles that end at one place are looked at. */
+const LOOKS = 16;
 
 export class MaskingStream {
   readonly #needles: Needles;
@@ -23,6 +31,8 @@ export class MaskingStream {
   /** How many of these are certain: nothing that begins as early can follow. */
   #certain = 0;
   #node = 0;
+  /** How much of the held text is replaced already. */
+  #covered = 0;
   /** Whether any needle was found. */
   hasFound = false;
 
@@ -65,14 +75,19 @@ export class MaskingStream {
     const { depth, fail, ending } = this.#needles;
     const found = this.#found;
     this.hasFound = true;
-    let last = found.length - 1;
+    let looks = 0;
     // Of those that end at one place, a shorter one begins later.
     for (let needle = ending[node]!; needle !== 0; needle = ending[fail[needle]!]!) {
       const start = end - depth[needle]!;
-      last = this.#lastBefore(start);
-      if (last >= 0 && found[last]!.end > start) continue;
+      const last = this.#lastBefore(start);
+      if (last < 0 || found[last]!.end <= start) {
+        found.length = last + 1;
+        found.push({ start, end, cover: end });
+        return;
+      }
+      if (++looks < LOOKS) continue;
       found.length = last + 1;
-      found.push({ start, end });
+      found[last]!.cover = end;
       return;
     }
   }
@@ -106,16 +121,18 @@ export class MaskingStream {
 
   #give(text: string, upTo: number): string {
     let out = '',
-      at = 0;
-    for (const { start, end } of this.#found.splice(0, this.#certain)) {
+      at = this.#covered;
+    for (const { start, cover } of this.#found.splice(0, this.#certain)) {
       out += text.slice(at, start) + this.#mask;
-      at = end;
+      at = Math.max(at, cover);
     }
     out += text.slice(at, upTo);
     this.#certain = 0;
+    this.#covered = Math.max(0, at - upTo);
     for (const found of this.#found) {
       found.start -= upTo;
       found.end -= upTo;
+      found.cover -= upTo;
     }
     this.#held = text.slice(upTo);
     return out;

@@ -4,6 +4,7 @@ import { formsOf } from './forms.ts';
 import { Mask } from './mask.ts';
 import { MaskingStream } from './masking-stream.ts';
 import { Needles } from './needles.ts';
+import { needlesOf } from './shared-needles.ts';
 
 /** The oracle: the whole text at once, by the regular expressions of the language. */
 function replaced(text: string, needles: readonly string[]): string {
@@ -61,9 +62,28 @@ describe('as if the whole text were masked at once', () => {
     );
   });
 
+  test('many secrets that are endings of one another: nothing that the oracle masks is shown', () => {
+    const needles = Array.from({ length: 40 }, (_, i) => 'a'.repeat(8 + i)).concat(`b${'a'.repeat(150)}c`);
+    fc.assert(
+      fc.property(
+        fc.array(fc.oneof(fc.constantFrom('b', 'c'), fc.nat(160)), { maxLength: 8 }),
+        places,
+        (parts, cuts) => {
+          const text = parts.map((part) => (typeof part === 'string' ? part : 'a'.repeat(part))).join('');
+          const shown = (out: string) => out.replaceAll('***', '');
+          const inPieces = masked(new MaskingStream(new Needles(needles), '***'), cutAt(text, cuts));
+          expect(inPieces).toBe(masked(new MaskingStream(new Needles(needles), '***'), [text]));
+          expect(inPieces).not.toMatch(/a{8}/);
+          expect(shown(inPieces).length).toBeLessThanOrEqual(shown(replaced(text, needles)).length);
+        },
+      ),
+      { numRuns: 1000 },
+    );
+  });
+
   test('secrets of any characters in all their forms', () => {
     const secret = fc.string({
-      unit: fc.constantFrom('p', 'q', '"', '\n', '\r', 'ä', '🔑', '/', '%', '~', '>'),
+      unit: fc.constantFrom('p', 'q', '"', '\n', '\r', 'ä', '🔑', '/', '%', '~', '>', ' ', '*', '+'),
       minLength: 8,
       maxLength: 24,
     });
@@ -119,6 +139,41 @@ describe('forms', () => {
     expect(mask.text('first line of a key\r\nshort\r\nlast line\r\n')).toBe('***');
   });
 
+  const HARD = `it's (a*b)! ü/🔑~\u007f? Nö`;
+  const lower = (text: string) => text.replace(/%../g, (code) => code.toLowerCase());
+  const rfc3986 = (text: string) =>
+    encodeURIComponent(text).replace(/[!'()*]/g, (c) => `%${c.charCodeAt(0).toString(16).toUpperCase()}`);
+  test.each([
+    ['RFC 3986', 'it%27s%20%28a%2Ab%29%21%20%C3%BC%2F%F0%9F%94%91~%7F%3F%20N%C3%B6'],
+    ['RFC 3986, + for a space', rfc3986(HARD).replaceAll('%20', '+')],
+    ['JavaScript', encodeURIComponent(HARD)],
+    ['JavaScript, + for a space', encodeURIComponent(HARD).replaceAll('%20', '+')],
+    ['a form of the language', String(new URLSearchParams({ a: HARD })).slice(2)],
+  ])('percent-encoded, in either case: %s', (_, encoded) => {
+    const mask = new Mask([HARD]);
+    expect(mask.text(`a=${encoded}&b`)).toBe('a=***&b');
+    expect(mask.text(`a=${lower(encoded)}&b`)).toBe('a=***&b');
+  });
+
+  test.each([
+    "it's (a*b)! \\u00fc/\\ud83d\\udd11~\\u007f? N\\u00f6",
+    "it's (a*b)! \\u00FC/\\uD83D\\uDD11~\\u007F? N\\u00F6",
+    "it's (a*b)! \\u00fc\\/\\ud83d\\udd11~\\u007f? N\\u00f6",
+    "it's (a*b)! ü\\/🔑~\u007f? Nö",
+  ])('JSON-escaped: %s', (escaped) => {
+    expect(JSON.parse(`"${escaped}"`)).toBe(HARD);
+    expect(new Mask([HARD]).text(`{"a":"${escaped}"}`)).toBe('{"a":"***"}');
+  });
+
+  test('numbers of a JSON value', () => {
+    const mask = new Mask(['12345678', '-0.25000001']);
+    expect(mask.json([12345678, 1234567, { a: -0.25000001, b: 9123456789 }])).toEqual([
+      '***',
+      1234567,
+      { a: '***', b: '9***9' },
+    ]);
+  });
+
   test('a JSON value: its strings and keys, wherever they are', () => {
     const value = { a: ['x secret-1 y', 1, null, { 'secret-1': true }] };
     expect(new Mask(['secret-1']).json(value)).toEqual({ a: ['x *** y', 1, null, { '***': true }] });
@@ -130,6 +185,30 @@ describe('forms', () => {
     );
     expect(new Mask(['🔑'.repeat(8)]).text('🔑'.repeat(8))).toBe('***');
   });
+});
+
+test('those who mask the same secrets share the needles, in any order of them', () => {
+  const needles = needlesOf(['secret-1', 'secret-2']);
+  expect(needles).not.toBeNull();
+  expect(needlesOf(['secret-2', 'secret-1', 'secret-2'])).toBe(needles);
+  expect(needlesOf(['secret-1secret-2'])).not.toBe(needles);
+  expect(needlesOf(['short'])).toBeNull();
+});
+
+test('a text that may go on: the beginning of a secret is masked from 8 characters on', () => {
+  const mask = new Mask(['secret-1-and-more']);
+  expect(mask.beginning('a secret-')).toBe('a secret-');
+  expect(mask.beginning('a secret-1-')).toBe('a ***');
+  expect(mask.beginning('a secret-1-and-more b')).toBe('a *** b');
+});
+
+test('a mask that was released still masks', () => {
+  const mask = new Mask(['secret-1']);
+  const stream = mask.stream();
+  expect(stream.push('secret-')).toBe('');
+  mask.release();
+  expect(stream.push('1')).toBe('***');
+  expect(mask.text('a secret-1')).toBe('a ***');
 });
 
 describe('what waits', () => {
@@ -159,5 +238,14 @@ test.each([
   const begun = performance.now();
   expect(mask.text(text).length).toBeLessThan(text.length);
   // 30-60 ms; a quadratic search takes minutes.
+  expect(performance.now() - begun).toBeLessThan(5000);
+});
+
+test('many lines that are endings of one another take the time of few', () => {
+  const lines = Array.from({ length: 340 }, (_, i) => 'a'.repeat(8 + i)).join('\n');
+  const mask = new Mask([lines, `b${'a'.repeat(30_000)}c`]);
+  const begun = performance.now();
+  mask.text(`b${'a'.repeat(29_999)}`.repeat(64));
+  // 0.6 s; with a look at each, 7 s.
   expect(performance.now() - begun).toBeLessThan(5000);
 });

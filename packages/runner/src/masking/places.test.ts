@@ -106,6 +106,19 @@ describe.skipIf(!bench)('a command', () => {
     expect(outputOf(entries).slice(-10)).toBe('yyyyy*****');
   });
 
+  test('a secret without end is read up to a limit, and no beginning of it is shown there', async () => {
+    const entries = await bench!.run(`op_${++counter}`, {
+      kind: 'exec',
+      workspaceId: await workspace(),
+      command: `node -e 'process.stdout.write(process.env.TOKEN.repeat(1024 * 1024) + "the end")'`,
+      ...given,
+    });
+    expect(leaksIn(entries)).toEqual([]);
+    // A cut secret at the limit, and what comes after it, are dropped.
+    expect(outputOf(entries)).toBe('***'.repeat(Math.floor((16 * 1024 * 1024) / SECRET.length)));
+    expect(endOf(entries)).toMatchObject({ exitCode: 0 });
+  });
+
   test('that reads what a turn has left is masked as the turn was; another is not', async () => {
     const id = await workspace();
     await turn("require('fs').writeFileSync('report', T)", {}, id);

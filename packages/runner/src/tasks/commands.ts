@@ -74,7 +74,11 @@ export class BuildTask extends Task {
     if (this.status !== 'ended' || !this.#tree)
       throw new RunnerError(409, 'invalid_state', 'The build has not ended.');
     await this.ended;
-    return readOutput(this.host, this.#tree, this.request.outputDirectory);
+    return readOutput(this.host, this.#tree, this.request.outputDirectory).catch((error: unknown) => {
+      // It may name files.
+      if (!(error instanceof RunnerError)) throw error;
+      throw new RunnerError(error.status, error.code, this.mask.text(error.message));
+    });
   }
 
   override release(): void {

@@ -13,6 +13,8 @@ const PIECE = Math.floor(ENTRY_BYTES / 3);
  * UTF-16 units kept per stream and task; later output is read and dropped, so that the command never blocks.
  */
 const STREAM_UNITS = 4 * 1024 * 1024;
+/** Bytes read per stream and task, since a secret again and again is masked to next to nothing. */
+const STREAM_BYTES = 4 * STREAM_UNITS;
 
 /**
  * Writes both streams of a command into its journal, in order of arrival, as UTF-8, masked.
@@ -42,18 +44,21 @@ export async function journalOutput(
     (['stdout', 'stderr'] as const).map(async (name) => {
       const decoder = new StringDecoder('utf8');
       const masked = mask.stream();
-      let left = STREAM_UNITS;
+      let left = STREAM_UNITS,
+        bytesLeft = STREAM_BYTES;
       const keep = (text: string): void => {
         if (text !== '') add(name, text.slice(0, left));
         left = Math.max(0, left - text.length);
       };
       streams[name].on('data', (bytes: Buffer) => {
-        if (left > 0) keep(masked.push(decoder.write(bytes)));
+        if (left > 0 && bytesLeft > 0) keep(masked.push(decoder.write(bytes.subarray(0, bytesLeft))));
+        bytesLeft -= bytes.length;
       });
       await finished(streams[name], { writable: false }).catch(() => {
         /* broken off by a kill */
       });
-      if (left > 0) keep(masked.push(decoder.end()) + masked.end());
+      // What waits at a cut may be the beginning of a secret.
+      if (left > 0 && bytesLeft >= 0) keep(masked.push(decoder.end()) + masked.end());
     }),
   );
   flush();

@@ -241,6 +241,7 @@ export abstract class Task {
     this.journal.append(
       error ? { ...end, error: { ...error, message: this.mask.text(error.message) } } : end,
     );
+    this.mask.release();
   }
 
   #resultOf(end: WorkEnd, oom: boolean): TaskEnd {

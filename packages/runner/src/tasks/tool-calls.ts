@@ -93,7 +93,7 @@ export class ToolCalls {
       return;
     }
     this.#open.delete(tool.toolCallId);
-    this.#ended.set(tool.toolCallId, { ...tool, input: null, output: null });
+    this.#ended.set(tool.toolCallId, { ...tool, input: null, output: null, pieces: null });
   }
 
   #tell(tool: Call): void {
@@ -116,7 +116,7 @@ function merged(before: Call, update: Params, mask: Mask): Call {
   const call = {
     ...before,
     name: before.name === UNNAMED ? mask.text(nameOf(update)).slice(0, NAME_CHARACTERS) : before.name,
-    title: typeof title === 'string' ? mask.text(title).slice(0, TITLE_CHARACTERS) : before.title,
+    title: typeof title === 'string' ? masked(title, update, mask).slice(0, TITLE_CHARACTERS) : before.title,
     status: typeof status === 'string' ? (STATUS[status] ?? before.status) : before.status,
     input: rawInput === undefined ? before.input : bounded(rawInput, mask),
     ...outputAfter(before, update, mask),
@@ -146,7 +146,7 @@ function outputAfter(before: Call, update: Params, mask: Mask): Partial<Call> {
   const text = textOf(update['content']),
     piece = pieceOf(metaOf(update));
   if (text !== undefined)
-    return { ...cut(mask.text(text), { wasCut: isCutBy(update) }), pieces: null, streamed: 0 };
+    return { ...cut(masked(text, update, mask), { wasCut: isCutBy(update) }), pieces: null, streamed: 0 };
   if (piece !== undefined) {
     const pieces = before.pieces ?? mask.stream();
     return { pieces, ...joined(before, pieces.push(piece)) };
@@ -156,6 +156,10 @@ function outputAfter(before: Call, update: Params, mask: Mask): Partial<Call> {
   const result = mask.text(typeof rawOutput === 'string' ? rawOutput : jsonOf(rawOutput));
   return cut(result, { wasCut: isCutBy(update) });
 }
+
+/** A call that goes on may be told of in growing texts, each of which may end within a secret. */
+const masked = (text: string, { status }: Params, mask: Mask): string =>
+  status === 'completed' || status === 'failed' ? mask.text(text) : mask.beginning(text);
 
 const isCutBy = (update: Params): boolean => metaOf(update)['headrace/truncated'] === true;
 
