@@ -5,10 +5,11 @@ import { loadTree } from '../load-tree.ts';
 import { repackProject } from '../repack/repack.job.ts';
 import { makeProject, openTestContext, storeFiles } from '../sources.fixture.ts';
 import type { TestContext } from '../sources.fixture.ts';
+import { globsPattern } from './globs.ts';
 import { searchPage } from './page.ts';
 import type { PageRequest, SearchedPage } from './page.ts';
 import { SearchPool } from './pool.ts';
-import { QUERY } from './search.fixture.ts';
+import { QUERY, SLOW_GLOBS, slowPaths } from './search.fixture.ts';
 
 let ctx: TestContext;
 let close: () => Promise<void>;
@@ -148,5 +149,24 @@ describe('a page', () => {
     const page = search({ ...request, signal: left.signal });
     left.abort();
     expect((await page).rest).not.toBe(null);
+  });
+
+  test('ends at once for a caller that has left before', async () => {
+    const request = await stored({ a: 'hit', b: 'hit' }, { q: 'hit' });
+    const { matches, rest } = await search({ ...request, signal: AbortSignal.abort() });
+    expect([matches, rest]).toEqual([[], { index: 0, line: 0 }]);
+  });
+
+  test('is found beside pages of another organization that have slow globs and slow lines', async () => {
+    const names = slowPaths(3_000).map((name) => [name, 'hit']);
+    const include = globsPattern(SLOW_GLOBS);
+    const slowGlobs = await stored(Object.fromEntries(names), { q: 'hit', include });
+    const slowLine = await stored({ a: `${'a'.repeat(3_000_000)}\n` }, { q: 'a(.*x?){100}b', regex: true });
+    const quick = await stored({ a: 'hit' }, { q: 'hit', include: globsPattern('*') });
+    const orgId = 'org_slow';
+    const slow = [slowGlobs, slowGlobs, slowGlobs, slowGlobs, slowLine, slowLine, slowLine, slowLine];
+    const pages = slow.map((request) => search({ ...request, orgId }).catch(() => {}));
+    expect((await search(quick)).matches.length).toBe(1);
+    await Promise.all(pages);
   });
 });

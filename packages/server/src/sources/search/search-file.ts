@@ -27,8 +27,8 @@ interface Search {
   isLate: () => boolean;
   /** Whether the job is, which others wait for. */
   isDue: () => boolean;
-  /** Whether the search begins with this line: then it has all the time there is. */
-  isFirst: boolean;
+  /** Whether the line that the search begins with has all the time there is. */
+  isPatient: boolean;
 }
 
 export interface FileMatches {
@@ -50,7 +50,7 @@ export function searchFile(file: FilePart, search: Search): FileMatches {
       if (candidate < 0 || candidate >= end) break;
       cursor.moveTo(candidate);
     }
-    const isFirst = search.isFirst && cursor.line === search.line;
+    const isFirst = search.isPatient && cursor.line === search.line;
     if (!isFirst && (looks % STRIDE === 0 || matches.length > 0) && isDue())
       return { matches, rest: cursor.line };
     const text = cursor.text();
