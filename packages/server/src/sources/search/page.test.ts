@@ -32,11 +32,15 @@ async function requestFor(
     query: { ...QUERY, ...query },
     from: { index: 0, line: 0 },
     limit: 1000,
+    since: Date.now(),
     signal: new AbortController().signal,
   };
 }
+/** A query with any method, which is never answered: also its `then` does nothing. */
+const hangingQuery = (): unknown => new Proxy({}, { get: () => hangingQuery });
+
 const search = (request: PageRequest, changed: Partial<TestContext> = {}) =>
-  searchPage({ ...ctx, ...changed, searches }, request);
+  searchPage({ ...ctx, ...changed, searches }, { ...request, since: Date.now() });
 
 async function stored(files: Record<string, string | Buffer>, query: Partial<PageRequest['query']>) {
   const project = await makeProject(ctx);
@@ -151,6 +155,14 @@ describe('a page', () => {
     expect((await page).rest).not.toBe(null);
   });
 
+  test('has no room where the database does not answer in time', async () => {
+    const request = await stored({ a: 'hit' }, { q: 'hit' });
+    const asked = vi.fn(() => hangingQuery);
+    const db = new Proxy(ctx.db, { get: asked });
+    await expect(search(request, { db })).rejects.toMatchObject({ code: 'unavailable' });
+    expect(asked).toHaveBeenCalled();
+  });
+
   test('ends at once for a caller that has left before', async () => {
     const request = await stored({ a: 'hit', b: 'hit' }, { q: 'hit' });
     const { matches, rest } = await search({ ...request, signal: AbortSignal.abort() });
@@ -161,7 +173,7 @@ describe('a page', () => {
     const names = slowPaths(3_000).map((name) => [name, 'hit']);
     const include = globsPattern(SLOW_GLOBS);
     const slowGlobs = await stored(Object.fromEntries(names), { q: 'hit', include });
-    const slowLine = await stored({ a: `${'a'.repeat(3_000_000)}\n` }, { q: 'a(.*x?){100}b', regex: true });
+    const slowLine = await stored({ a: `${'a'.repeat(3_000_000)}\n` }, { q: 'a(.*x?){100}b|a', regex: true });
     const quick = await stored({ a: 'hit' }, { q: 'hit', include: globsPattern('*') });
     const orgId = 'org_slow';
     const slow = [slowGlobs, slowGlobs, slowGlobs, slowGlobs, slowLine, slowLine, slowLine, slowLine];

@@ -37,6 +37,8 @@ export interface PageRequest {
   query: Query;
   from: Position;
   limit: number;
+  /** When the page's time began (`Date.now()`). */
+  since: number;
   /** The caller has gone. */
   signal: AbortSignal;
 }
@@ -86,8 +88,8 @@ interface Started {
 class PageSearch {
   readonly #ctx: Searching;
   readonly #request: PageRequest;
-  readonly #since = Date.now();
-  readonly #last = AbortSignal.timeout(LAST_MS);
+  readonly #since: number;
+  readonly #last: AbortSignal;
   readonly #files: FileReader;
   readonly #controls: Int32Array[] = [];
   readonly #page: SearchedPage = { matches: [], skipped: [], rest: null };
@@ -97,6 +99,8 @@ class PageSearch {
   constructor(ctx: Searching, request: PageRequest) {
     this.#ctx = ctx;
     this.#request = request;
+    this.#since = request.since;
+    this.#last = AbortSignal.timeout(Math.max(request.since + LAST_MS - Date.now(), 0));
     this.#files = new FileReader(request.tree, request.from.index);
   }
 
@@ -110,9 +114,11 @@ class PageSearch {
     const batches = this.#batches();
     const started: Started[] = [];
     let width = 1;
+    let reached = this.#request.from;
     for (;;) {
       while (started.length < width) {
-        const next = await batches.next();
+        const next = await this.#withoutLate(batches.next());
+        if (next === null) return this.#unplaced(reached);
         if (next.done) break;
         started.push(this.#start(next.value, this.#firstLineOf(next.value)));
       }
@@ -127,6 +133,7 @@ class PageSearch {
       if (isOver) return this.#endAt(position);
       // Others had to have their turn, or a line needs time: that line begins the next job.
       if (rest) started.unshift(this.#startPatiently(from(first.batch, rest.index), rest.line));
+      reached = position;
       width = this.#ctx.searches.size + 1;
     }
   }
@@ -241,10 +248,11 @@ class PageSearch {
   }
 
   /** Null once the time is over, whatever is still awaited then. */
-  #withoutLate(work: Promise<Answer | null>): Promise<Answer | null> {
+  #withoutLate<T>(work: Promise<T>): Promise<T | null> {
     return new Promise((resolve, reject) => {
-      this.#last.addEventListener('abort', () => resolve(null), { once: true });
       work.then(resolve, reject);
+      if (this.#last.aborted) resolve(null);
+      this.#last.addEventListener('abort', () => resolve(null), { once: true });
     });
   }
 
@@ -266,6 +274,12 @@ class PageSearch {
     if (!this.#isStuck(control)) throw noRoom();
     this.#page.skipped.push({ index, reason: 'tooLarge' });
     return { ...this.#page, rest: { index: index + 1, line: 0 } };
+  }
+
+  /** A page ends before files that were not placed in time. */
+  #unplaced(reached: Position): SearchedPage {
+    if (this.#isProgress(reached) || this.#isStopped) return { ...this.#page, rest: reached };
+    throw noRoom();
   }
 
   #isProgress({ index, line }: Position): boolean {

@@ -18,7 +18,7 @@ export const QUERY: Query = {
 const sorted = (files: Files) => Object.entries(files).sort(([a], [b]) => comparePaths(a, b));
 
 export interface PlainFound {
-  matches: (Omit<Line, 'column'> & { path: string })[];
+  matches: (Line & { path: string })[];
   binary: string[];
 }
 
@@ -45,10 +45,12 @@ export function plainSearch(files: Files, query: Query): PlainFound {
         .filter(([text]) => text !== '')
         .slice(0, 100)
         .map(({ 0: text, index }) => ({ start: points(index), end: points(index + text.length) }));
+      const column = (ranges[0]?.start ?? points(all[0]!.index)) + 1;
       const around = (from: number, to: number) => lines.slice(Math.max(from, 0), to).map(shortened);
       found.matches.push({
         path,
         line: i + 1,
+        column,
         text: shortened(line),
         ranges,
         before: around(i - query.context, i),
@@ -105,7 +107,7 @@ export function searchAll(files: Files, query: Query, limits?: Limits): PlainFou
     const answer: Answer = run(jobOf(files, query, from, limits));
     if (answer.kind !== 'found') throw new Error(JSON.stringify(answer));
     const { file: first }: { file: number } = from;
-    for (const { file, column: _, ...line } of answer.matches)
+    for (const { file, ...line } of answer.matches)
       found.matches.push({ path: paths[first + file]!, ...line });
     found.binary.push(...answer.binary.map((file) => paths[first + file]!));
     found.jobs++;
