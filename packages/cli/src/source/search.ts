@@ -63,7 +63,7 @@ function tellRest(
 ) {
   const left = [
     ...(binary > 0 ? [countOf(binary, 'binary file')] : []),
-    ...(tooLarge > 0 ? [`${countOf(tooLarge, 'file')} over 4 MiB`] : []),
+    ...(tooLarge > 0 ? [`${countOf(tooLarge, 'file')} over 4 MiB or too slow to search`] : []),
   ];
   if (left.length > 0) cli.say(cli.paintTalk('dim', `Not searched: ${left.join(', ')}.`));
   if (limit !== null) cli.say(cli.paintTalk('dim', `There are more: --limit ${limit * 2} shows more.`));

@@ -104,7 +104,7 @@ export interface SearchMatch {
   /** Relative, with slashes. */
   path: string;
   line: number;
-  /** Where the first match begins, in code points. */
+  /** Where the first of `ranges` begins, in code points; without ranges, the first empty match. */
   column: number;
   /** The first 1,000 code points of the line, without its end. */
   text: string;

@@ -86,7 +86,7 @@ export const SearchMatch = Type.Object({
   column: Type.Integer({
     minimum: 1,
     examples: [9],
-    description: 'Where the first match begins, in code points.',
+    description: 'Where the first of `ranges` begins, in code points; without ranges, the first empty match.',
   }),
   text: Text('  return TODO;', { description: 'The first 1,000 code points of the line, without its end.' }),
   ranges: Type.Array(Type.Object({ start: Place, end: Place }), {

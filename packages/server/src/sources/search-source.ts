@@ -46,7 +46,7 @@ export const searchSource = read({
   name: 'sources.searchSource',
   summary: 'Search in the files of a source',
   description:
-    'One entry for each matching line, by path bytes, then by line. A page ends after two seconds, also with fewer matches than its limit or none: follow `nextCursor` while `hasMore`. Binary files (NUL in the first 8,000 bytes) and those over 4 MiB are skipped; bytes that are not UTF-8 are read as U+FFFD. Time is linear in the bytes searched, whatever the expression.',
+    "One entry for each matching line, by path bytes, then by line. A page ends after two seconds, also with fewer matches than its limit or none: follow `nextCursor` while `hasMore`. Binary files (NUL in the first 8,000 bytes) and those over 4 MiB are skipped, and so is the rest of a file from a line on that takes a page's time; bytes that are not UTF-8 are read as U+FFFD. Time is linear in the bytes searched, whatever the expression. 429 `rate_limited` with more than 8 pages of the organization at a time in one process; 503 `unavailable` where no thread had time: retry after `Retry-After`.",
   access: { permissions: ['project:read'] },
   query: ListQuery({
     q: Type.String({
@@ -87,7 +87,10 @@ export const searchSource = read({
       ...Page('matches', SearchMatch).properties,
       skipped: Type.Object(
         { binary: Count, tooLarge: Count },
-        { description: 'Files that were not searched; each counts on one page.' },
+        {
+          description:
+            'Files that were not searched, or from a line on not; each counts on one page. `tooLarge`: over 4 MiB, or with a line that takes longer than a page has time.',
+        },
       ),
     }),
   },
@@ -102,6 +105,7 @@ export const searchSource = read({
       include: globs('include', query.include),
       exclude: globs('exclude', query.exclude),
     };
+    const since = Date.now();
     const source = await loadNamedSource(call);
     const leave = ctx.searches.enter(call.principal.orgId);
     try {
@@ -114,6 +118,7 @@ export const searchSource = read({
             orgId: call.principal.orgId,
             source: { id: source.id, projectId: source.project_id },
             tree,
+            since,
             query: wanted,
             from: positionOf(after),
             limit,

@@ -7,7 +7,7 @@ import { ObjectNotFoundError } from '../../storage/object-store.ts';
 import type { Frame } from '../../trees/pack.ts';
 import type { Reading } from '../contents.ts';
 import { limitConcurrency } from '../../limit-concurrency.ts';
-import { frameOf, placeAnew } from './placements.ts';
+import { frameOf, placeByDatabase } from './placements.ts';
 import type { Placed, SearchedSource } from './placements.ts';
 import type { SearchJob } from './protocol.ts';
 
@@ -56,7 +56,7 @@ export async function readBatch(ctx: Reading, source: SearchedSource, { files }:
     return await readPlaced(ctx, files);
   } catch (error) {
     if (!(error instanceof ObjectNotFoundError)) throw error;
-    return readPlaced(ctx, await placeAnew(ctx, source, files));
+    return readPlaced(ctx, await placeByDatabase(ctx, source, files));
   }
 }
 

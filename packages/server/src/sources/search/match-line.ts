@@ -3,7 +3,8 @@ import type { RE2JS } from 're2js';
 import type { Range } from './protocol.ts';
 
 const MAX_RANGES = 100;
-const MAX_TEXT = 1_000;
+/** Code points of a line that are sent. */
+export const MAX_TEXT = 1_000;
 const SURROGATE = /[\ud800-\udfff]/;
 
 export interface LineMatch {

@@ -5,10 +5,11 @@ import { loadTree } from '../load-tree.ts';
 import { repackProject } from '../repack/repack.job.ts';
 import { makeProject, openTestContext, storeFiles } from '../sources.fixture.ts';
 import type { TestContext } from '../sources.fixture.ts';
+import { globsPattern } from './globs.ts';
 import { searchPage } from './page.ts';
 import type { PageRequest, SearchedPage } from './page.ts';
 import { SearchPool } from './pool.ts';
-import { QUERY } from './search.fixture.ts';
+import { QUERY, SLOW_GLOBS, slowPaths } from './search.fixture.ts';
 
 let ctx: TestContext;
 let close: () => Promise<void>;
@@ -31,11 +32,15 @@ async function requestFor(
     query: { ...QUERY, ...query },
     from: { index: 0, line: 0 },
     limit: 1000,
+    since: Date.now(),
     signal: new AbortController().signal,
   };
 }
+/** A query with any method, which is never answered: also its `then` does nothing. */
+const hangingQuery = (): unknown => new Proxy({}, { get: () => hangingQuery });
+
 const search = (request: PageRequest, changed: Partial<TestContext> = {}) =>
-  searchPage({ ...ctx, ...changed, searches }, request);
+  searchPage({ ...ctx, ...changed, searches }, { ...request, since: Date.now() });
 
 async function stored(files: Record<string, string | Buffer>, query: Partial<PageRequest['query']>) {
   const project = await makeProject(ctx);
@@ -148,5 +153,32 @@ describe('a page', () => {
     const page = search({ ...request, signal: left.signal });
     left.abort();
     expect((await page).rest).not.toBe(null);
+  });
+
+  test('has no room where the database does not answer in time', async () => {
+    const request = await stored({ a: 'hit' }, { q: 'hit' });
+    const asked = vi.fn(() => hangingQuery);
+    const db = new Proxy(ctx.db, { get: asked });
+    await expect(search(request, { db })).rejects.toMatchObject({ code: 'unavailable' });
+    expect(asked).toHaveBeenCalled();
+  });
+
+  test('ends at once for a caller that has left before', async () => {
+    const request = await stored({ a: 'hit', b: 'hit' }, { q: 'hit' });
+    const { matches, rest } = await search({ ...request, signal: AbortSignal.abort() });
+    expect([matches, rest]).toEqual([[], { index: 0, line: 0 }]);
+  });
+
+  test('is found beside pages of another organization that have slow globs and slow lines', async () => {
+    const names = slowPaths(3_000).map((name) => [name, 'hit']);
+    const include = globsPattern(SLOW_GLOBS);
+    const slowGlobs = await stored(Object.fromEntries(names), { q: 'hit', include });
+    const slowLine = await stored({ a: `${'a'.repeat(3_000_000)}\n` }, { q: 'a(.*x?){100}b|a', regex: true });
+    const quick = await stored({ a: 'hit' }, { q: 'hit', include: globsPattern('*') });
+    const orgId = 'org_slow';
+    const slow = [slowGlobs, slowGlobs, slowGlobs, slowGlobs, slowLine, slowLine, slowLine, slowLine];
+    const pages = slow.map((request) => search({ ...request, orgId }).catch(() => {}));
+    expect((await search(quick)).matches.length).toBe(1);
+    await Promise.all(pages);
   });
 });

@@ -37,6 +37,8 @@ export interface PageRequest {
   query: Query;
   from: Position;
   limit: number;
+  /** When the page's time began (`Date.now()`). */
+  since: number;
   /** The caller has gone. */
   signal: AbortSignal;
 }
@@ -64,6 +66,7 @@ export async function searchPage(ctx: Searching, request: PageRequest): Promise<
   const search = new PageSearch(ctx, request);
   const stop = () => search.stop();
   request.signal.addEventListener('abort', stop);
+  if (request.signal.aborted) stop();
   try {
     return await search.run();
   } finally {
@@ -85,8 +88,8 @@ interface Started {
 class PageSearch {
   readonly #ctx: Searching;
   readonly #request: PageRequest;
-  readonly #since = Date.now();
-  readonly #last = AbortSignal.timeout(LAST_MS);
+  readonly #since: number;
+  readonly #last: AbortSignal;
   readonly #files: FileReader;
   readonly #controls: Int32Array[] = [];
   readonly #page: SearchedPage = { matches: [], skipped: [], rest: null };
@@ -96,6 +99,8 @@ class PageSearch {
   constructor(ctx: Searching, request: PageRequest) {
     this.#ctx = ctx;
     this.#request = request;
+    this.#since = request.since;
+    this.#last = AbortSignal.timeout(Math.max(request.since + LAST_MS - Date.now(), 0));
     this.#files = new FileReader(request.tree, request.from.index);
   }
 
@@ -109,9 +114,11 @@ class PageSearch {
     const batches = this.#batches();
     const started: Started[] = [];
     let width = 1;
+    let reached = this.#request.from;
     for (;;) {
       while (started.length < width) {
-        const next = await batches.next();
+        const next = await this.#withoutLate(batches.next());
+        if (next === null) return this.#unplaced(reached);
         if (next.done) break;
         started.push(this.#start(next.value, this.#firstLineOf(next.value)));
       }
@@ -120,11 +127,13 @@ class PageSearch {
       const answer = await first.answer;
       if (answer === null) return this.#unanswered(first);
       const rest = this.#take(first.batch, foundOf(answer));
-      const isOver = this.#isFull() || Date.now() >= this.#endsAt || this.#isStopped;
       const position = rest ?? { index: first.batch.files.at(-1)!.index + 1, line: 0 };
+      const isTimeOver = Date.now() >= this.#endsAt && this.#isProgress(position);
+      const isOver = this.#isFull() || isTimeOver || this.#isStopped;
       if (isOver) return this.#endAt(position);
       // Others had to have their turn, or a line needs time: that line begins the next job.
-      if (rest) started.unshift(this.#start(from(first.batch, rest.index), rest.line));
+      if (rest) started.unshift(this.#startPatiently(from(first.batch, rest.index), rest.line));
+      reached = position;
       width = this.#ctx.searches.size + 1;
     }
   }
@@ -168,22 +177,33 @@ class PageSearch {
     const isFirst = this.#controls.length === 0;
     const files = this.#files.next();
     if (!isFirst && (files.length === 0 || !hasGlobs)) return files.length === 0 ? null : files;
-    const control = this.#control();
-    const paths = hasGlobs ? files.map(({ path }) => path).join('\0') : null;
-    const answer = await this.#ctx.searches.run(
-      { kind: 'select', query, control, since: this.#since, endsAt: this.#endsAt, paths },
-      this.#last,
-    );
-    if (answer?.kind === 'fault') throw new QueryFault(answer.message);
-    if (answer?.kind !== 'selected') {
-      if (!isFirst) return this.#files.giveBack(files, 0);
-      if (this.#isStuck(control)) throw new QueryFault('takes too long');
-      throw noRoom();
-    }
-    if (files.length === 0 || !hasGlobs) return files.length === 0 ? null : files;
-    const chosen = [...answer.chosen!].map((at) => files[at]!);
-    if (answer.read < files.length) this.#files.giveBack(files, answer.read);
+    const chosen: Numbered[] = [];
+    let read = 0;
+    // Others have their turn in between.
+    do {
+      const control = this.#control();
+      const answer = await this.#select(hasGlobs ? files.slice(read) : null, control);
+      if (answer?.kind === 'fault') throw new QueryFault(answer.message);
+      if (answer?.kind !== 'selected') {
+        if (!isFirst || read > 0) break;
+        if (this.#isStuck(control)) throw new QueryFault('takes too long');
+        throw noRoom();
+      }
+      if (files.length === 0 || !hasGlobs) return files.length === 0 ? null : files;
+      for (const at of answer.chosen!) chosen.push(files[read + at]!);
+      read += answer.read;
+    } while (read < files.length && Date.now() < this.#endsAt && !this.#isStopped);
+    if (read < files.length) this.#files.giveBack(files, read);
     return chosen;
+  }
+
+  #select(files: readonly Numbered[] | null, control: Int32Array): Promise<Answer | null> {
+    const { query, orgId } = this.#request;
+    const paths = files && files.map(({ path }) => path).join('\0');
+    const times = { control, since: this.#since, endsAt: this.#endsAt };
+    return this.#withoutLate(
+      this.#ctx.searches.run(orgId, { kind: 'select', query, ...times, paths }, this.#last),
+    );
   }
 
   #control(): Int32Array {
@@ -194,29 +214,45 @@ class PageSearch {
 
   #start(batch: Batch, line: number): Started {
     const control = this.#control();
-    const { searches } = this.#ctx;
-    const work = searches.inTurn(this.#request.orgId, () => this.#search(batch, line, control));
-    const answer = this.#withoutLate(work);
+    const answer = this.#withoutLate(this.#search({ batch, line, control }, false));
     // A batch behind the page's end is not awaited.
     answer.catch(() => {});
     return { batch, line, control, answer };
   }
 
-  async #search(batch: Batch, line: number, control: Int32Array): Promise<Answer | null> {
+  /** The page waits for this one, whatever its first line takes: no other is started so at the same time. */
+  #startPatiently(batch: Batch, line: number): Started {
+    const control = this.#control();
+    const { patiently } = this.#ctx.searches;
+    const work = patiently(this.#request.orgId, () => this.#search({ batch, line, control }, true));
+    return { batch, line, control, answer: this.#withoutLate(work) };
+  }
+
+  #search(part: Pick<Started, 'batch' | 'line' | 'control'>, isPatient: boolean): Promise<Answer | null> {
+    const { inTurn } = this.#ctx.searches;
+    return inTurn(this.#request.orgId, () => this.#searchNow(part, isPatient));
+  }
+
+  async #searchNow(
+    { batch, line, control }: Pick<Started, 'batch' | 'line' | 'control'>,
+    isPatient: boolean,
+  ): Promise<Answer | null> {
     if (this.#isStopped || this.#last.aborted) return null;
-    const { query, source } = this.#request;
+    const { query, source, orgId } = this.#request;
     const stored = await readBatch(this.#ctx, source, batch);
     if (this.#isStopped || this.#last.aborted) return null;
     const limit = this.#request.limit - this.#page.matches.length;
     const times = { control, since: this.#since, endsAt: this.#endsAt };
-    return this.#ctx.searches.run({ kind: 'search', query, ...stored, ...times, line, limit }, this.#last);
+    const job = { kind: 'search' as const, query, ...stored, ...times, line, isPatient, limit };
+    return this.#ctx.searches.run(orgId, job, this.#last);
   }
 
   /** Null once the time is over, whatever is still awaited then. */
-  #withoutLate(work: Promise<Answer | null>): Promise<Answer | null> {
+  #withoutLate<T>(work: Promise<T>): Promise<T | null> {
     return new Promise((resolve, reject) => {
-      this.#last.addEventListener('abort', () => resolve(null), { once: true });
       work.then(resolve, reject);
+      if (this.#last.aborted) resolve(null);
+      this.#last.addEventListener('abort', () => resolve(null), { once: true });
     });
   }
 
@@ -234,12 +270,21 @@ class PageSearch {
   /** A page ends before a batch that was not answered in time, and behind a line that never will be. */
   #unanswered({ batch, line, control }: Started): SearchedPage {
     const index = batch.files[0]!.index;
-    const { from: begin } = this.#request;
-    const isProgress = index > begin.index || line > begin.line;
-    if (isProgress || this.#isStopped) return { ...this.#page, rest: { index, line } };
+    if (this.#isProgress({ index, line }) || this.#isStopped) return { ...this.#page, rest: { index, line } };
     if (!this.#isStuck(control)) throw noRoom();
     this.#page.skipped.push({ index, reason: 'tooLarge' });
     return { ...this.#page, rest: { index: index + 1, line: 0 } };
+  }
+
+  /** A page ends before files that were not placed in time. */
+  #unplaced(reached: Position): SearchedPage {
+    if (this.#isProgress(reached) || this.#isStopped) return { ...this.#page, rest: reached };
+    throw noRoom();
+  }
+
+  #isProgress({ index, line }: Position): boolean {
+    const { from: begin } = this.#request;
+    return index > begin.index || line > begin.line;
   }
 
   #isStuck(control: Int32Array): boolean {
@@ -283,8 +328,7 @@ class FileReader {
   }
 
   /** The page will end before this one of the files. */
-  giveBack(files: readonly Numbered[], place: number): null {
+  giveBack(files: readonly Numbered[], place: number): void {
     this.rest = { index: files[place]!.index, line: 0 };
-    return null;
   }
 }

@@ -24,28 +24,31 @@ export interface SearchedSource {
 }
 
 /** Ids of packs by the files' places, of the sources that were searched last: 8 bytes a file. */
-const MAX_FILES = 500_000;
+const MAX_KNOWN = 500_000;
 const known = new Map<string, string[]>();
-let knownFiles = 0;
+/** Files, and one for each source. */
+let knownCount = 0;
 
-function packIdsOf(sourceId: string): string[] {
-  const ids = known.get(sourceId) ?? [];
+/** To the end of those that are forgotten. */
+function keep(sourceId: string, ids: string[]): void {
   known.delete(sourceId);
   known.set(sourceId, ids);
-  return ids;
 }
 
 function learn(sourceId: string, files: readonly Numbered[], holders: ReadonlyMap<string, Holder>): void {
-  const ids = packIdsOf(sourceId);
+  const ids = known.get(sourceId) ?? [];
+  if (!known.has(sourceId)) knownCount++;
+  keep(sourceId, ids);
   for (const { index, entry } of files) {
-    if (ids[index] === undefined) knownFiles++;
+    if (ids[index] === undefined) knownCount++;
     ids[index] = holders.get(entry.sha256)!.id;
   }
   for (const [oldest, held] of known) {
-    if (knownFiles <= MAX_FILES || oldest === sourceId) break;
+    if (knownCount <= MAX_KNOWN || oldest === sourceId) break;
     known.delete(oldest);
+    knownCount--;
     // Holes are skipped.
-    held.forEach(() => knownFiles--);
+    held.forEach(() => knownCount--);
   }
 }
 
@@ -58,17 +61,18 @@ export async function placeFiles(
   source: SearchedSource,
   files: readonly Numbered[],
 ): Promise<Placed[]> {
-  const ids = packIdsOf(source.id);
-  const wanted = new Set(files.map(({ index }) => ids[index]));
-  if (!wanted.has(undefined)) {
+  const ids = known.get(source.id);
+  const wanted = new Set(files.map(({ index }) => ids?.[index]));
+  if (ids && !wanted.has(undefined)) {
+    keep(source.id, ids);
     const packs = await placedPacks(ctx.db, [...wanted] as string[]);
     if (packs.size === wanted.size) return files.map((file) => placed(file, packs.get(ids[file.index]!)!));
   }
-  return placeAnew(ctx, source, files);
+  return placeByDatabase(ctx, source, files);
 }
 
 /** The same by the database alone: a pack may have been replaced. */
-export async function placeAnew(
+export async function placeByDatabase(
   ctx: Reading,
   source: SearchedSource,
   files: readonly Numbered[],

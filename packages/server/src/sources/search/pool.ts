@@ -27,6 +27,10 @@ export class SearchPool {
   readonly size = Math.min(Math.max(availableParallelism(), 2), MAX_THREADS);
   /** For batches that are read or searched: for each thread one at work, and one that is ready. */
   readonly inTurn = takingTurns(this.size * 2);
+  /** For jobs that may hang in one line: one organization leaves a thread to the others. */
+  readonly patiently = takingTurns(Infinity, Math.max(this.size - 1, 1));
+  /** Nothing waits within piscina: it keeps no turns, and starts no thread for what waits there. */
+  readonly #atWork = takingTurns(this.size);
   readonly #threads = new Piscina<Job, Answer>({
     filename: new URL('./search.worker.ts', import.meta.url).href,
     minThreads: 0,
@@ -55,8 +59,16 @@ export class SearchPool {
     };
   }
 
-  /** Null if the job was ended because `signal` was aborted, before or while it ran. Buffers are handed over. */
-  async run(job: SelectJob | SearchJob, signal: AbortSignal): Promise<Answer | null> {
+  /**
+   * Runs a job when it is the turn of `orgId`. Null if it was ended because `signal` was aborted, before or while it
+   * ran. Buffers are handed over.
+   */
+  run(orgId: string, job: SelectJob | SearchJob, signal: AbortSignal): Promise<Answer | null> {
+    return this.#atWork(orgId, () => this.#run(job, signal));
+  }
+
+  async #run(job: SelectJob | SearchJob, signal: AbortSignal): Promise<Answer | null> {
+    if (signal.aborted) return null;
     const transferList = job.kind === 'search' ? job.ranges.map(({ buffer }) => buffer) : [];
     try {
       return await this.#threads.run(job, { transferList: transferList as never, signal });

@@ -39,6 +39,8 @@ export interface SearchJob extends JobBase {
   ranges: Uint8Array<ArrayBuffer>[];
   /** Lines of the first file that are done. */
   line: number;
+  /** Whether the line it begins with has all the time there is: then the job goes on by a line at least. */
+  isPatient: boolean;
   /** Matches at most. */
   limit: number;
 }

@@ -1,6 +1,6 @@
 /** One file: its lines that match, from a line on. */
 import type { Frame } from './frames.ts';
-import { matchLine, shortened } from './match-line.ts';
+import { matchLine, MAX_TEXT, shortened } from './match-line.ts';
 import type { Pattern } from './pattern.ts';
 import type { Line } from './protocol.ts';
 
@@ -9,6 +9,9 @@ const [LF, CR] = [10, 13];
 const STRIDE = 256;
 /** Characters times instructions of a line that may take a quarter of a second, without a look at the clock. */
 const SLOW_WORK = 4_000_000;
+
+/** Of UTF-8, these have all the characters of a line that are sent. */
+const MAX_TEXT_BYTES = MAX_TEXT * 4;
 
 /** A file in its frame. */
 export interface FilePart {
@@ -27,8 +30,8 @@ interface Search {
   isLate: () => boolean;
   /** Whether the job is, which others wait for. */
   isDue: () => boolean;
-  /** Whether the search begins with this line: then it has all the time there is. */
-  isFirst: boolean;
+  /** Whether the line that the search begins with has all the time there is. */
+  isPatient: boolean;
 }
 
 export interface FileMatches {
@@ -50,7 +53,7 @@ export function searchFile(file: FilePart, search: Search): FileMatches {
       if (candidate < 0 || candidate >= end) break;
       cursor.moveTo(candidate);
     }
-    const isFirst = search.isFirst && cursor.line === search.line;
+    const isFirst = search.isPatient && cursor.line === search.line;
     if (!isFirst && (looks % STRIDE === 0 || matches.length > 0) && isDue())
       return { matches, rest: cursor.line };
     const text = cursor.text();
@@ -61,7 +64,7 @@ export function searchFile(file: FilePart, search: Search): FileMatches {
     if (match && !isFirst && isDue()) return { matches, rest: cursor.line };
     if (match) {
       const around = { before: cursor.before(search.context), after: cursor.after(search.context) };
-      matches.push({ line: cursor.line + 1, ...match, ...shortened(text), ...around });
+      matches.push({ line: cursor.line + 1, ...match, ...cursor.shown(text), ...around });
     }
     cursor.next();
     if (matches.length === limit) return { matches, rest: cursor.line };
@@ -69,7 +72,7 @@ export function searchFile(file: FilePart, search: Search): FileMatches {
   return { matches, rest: null };
 }
 
-/** Walks over the lines of a file. What stands behind the last `\n` is a line if it is not empty. */
+/** Walks over the lines of a file. What is behind the last `\n` is a line if it is not empty. */
 class LineCursor {
   /** Where the line begins. */
   at: number;
@@ -112,12 +115,18 @@ class LineCursor {
     return this.#decode(this.at, this.#endOf());
   }
 
+  /** The line as it is sent. What is cut is decoded by itself, since a part of a text keeps all of it. */
+  shown(text: string): { text: string; truncated: boolean } {
+    if (this.#endOf() - this.at <= MAX_TEXT_BYTES + 1) return shortened(text);
+    return { text: this.#shortAt(this.at, this.#endOf()), truncated: true };
+  }
+
   before(count: number): string[] {
     const lines: string[] = [];
     for (let at = this.at; lines.length < count && at > this.#start;) {
       const end = at - 1;
       at = end > this.#start ? Math.max(this.#bytes.lastIndexOf(LF, end - 1) + 1, this.#start) : this.#start;
-      lines.unshift(shortened(this.#decode(at, end)).text);
+      lines.unshift(this.#shortAt(at, end));
     }
     return lines;
   }
@@ -126,7 +135,7 @@ class LineCursor {
     const lines: string[] = [];
     for (let at = this.#endOf() + 1; lines.length < count && at < this.#end;) {
       const end = this.#lineEndFrom(at);
-      lines.push(shortened(this.#decode(at, end)).text);
+      lines.push(this.#shortAt(at, end));
       at = end + 1;
     }
     return lines;
@@ -139,6 +148,12 @@ class LineCursor {
   #lineEndFrom(at: number): number {
     const found = this.#bytes.indexOf(LF, at);
     return found < 0 || found > this.#end ? this.#end : found;
+  }
+
+  /** What more bytes say is cut off in any case. */
+  #shortAt(at: number, end: number): string {
+    if (end - at <= MAX_TEXT_BYTES + 1) return shortened(this.#decode(at, end)).text;
+    return shortened(this.#bytes.toString('utf8', at, at + MAX_TEXT_BYTES)).text;
   }
 
   /** A `\r` before `\n` is no part of the line; one at the end of the file is. */

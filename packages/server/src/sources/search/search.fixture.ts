@@ -2,7 +2,7 @@
 import { buildPack } from '../../trees/pack.ts';
 import { sha256Of } from '../../trees/manifest.ts';
 import { comparePaths } from '../../trees/paths.ts';
-import type { Answer, Found, Line, Query } from './protocol.ts';
+import type { Answer, Found, Line, Query, SearchJob } from './protocol.ts';
 import run from './search.worker.ts';
 
 export type Files = Record<string, Buffer>;
@@ -18,7 +18,7 @@ export const QUERY: Query = {
 const sorted = (files: Files) => Object.entries(files).sort(([a], [b]) => comparePaths(a, b));
 
 export interface PlainFound {
-  matches: (Omit<Line, 'column'> & { path: string })[];
+  matches: (Line & { path: string })[];
   binary: string[];
 }
 
@@ -45,10 +45,12 @@ export function plainSearch(files: Files, query: Query): PlainFound {
         .filter(([text]) => text !== '')
         .slice(0, 100)
         .map(({ 0: text, index }) => ({ start: points(index), end: points(index + text.length) }));
+      const column = (ranges[0]?.start ?? points(all[0]!.index)) + 1;
       const around = (from: number, to: number) => lines.slice(Math.max(from, 0), to).map(shortened);
       found.matches.push({
         path,
         line: i + 1,
+        column,
         text: shortened(line),
         ranges,
         before: around(i - query.context, i),
@@ -66,12 +68,12 @@ interface Limits {
 }
 
 /** One job over all files, from a line of one on. */
-export function oneJob(
+export function jobOf(
   files: Files,
   query: Query,
   from: { file: number; line: number },
   { limit = 1e6, endsAt = Infinity }: Limits = {},
-): Answer {
+): SearchJob {
   const all = sorted(files);
   const { bytes, index } = buildPack(
     all.map(([, content]) => ({ sha256: sha256Of(content), bytes: content })),
@@ -81,18 +83,19 @@ export function oneJob(
     return [frame, offset, length];
   });
   const frames = index.frames.flatMap(({ offset, length, rawLength }) => [0, offset, length, rawLength]);
-  return run({
+  return {
     kind: 'search',
     query,
     places: Int32Array.from(places),
     frames: Int32Array.from(frames),
     ranges: [new Uint8Array(bytes)],
     line: from.line,
+    isPatient: true,
     limit,
     control: new Int32Array(2),
     since: Date.now(),
     endsAt,
-  });
+  };
 }
 
 /** All that is found, by as many jobs as it takes. */
@@ -101,10 +104,10 @@ export function searchAll(files: Files, query: Query, limits?: Limits): PlainFou
   const found: PlainFound & { jobs: number } = { matches: [], binary: [], jobs: 0 };
   let from: Found['rest'] = { file: 0, line: 0 };
   while (from) {
-    const answer = oneJob(files, query, from, limits);
+    const answer: Answer = run(jobOf(files, query, from, limits));
     if (answer.kind !== 'found') throw new Error(JSON.stringify(answer));
     const { file: first }: { file: number } = from;
-    for (const { file, column: _, ...line } of answer.matches)
+    for (const { file, ...line } of answer.matches)
       found.matches.push({ path: paths[first + file]!, ...line });
     found.binary.push(...answer.binary.map((file) => paths[first + file]!));
     found.jobs++;
@@ -113,4 +116,16 @@ export function searchAll(files: Files, query: Query, limits?: Limits): PlainFou
     from = next;
   }
   return found;
+}
+
+/** Globs, and paths of letters in no order that they take milliseconds each for: as many states of RE2 as letters. */
+export const SLOW_GLOBS = Array.from({ length: 20 }, (_, i) => `*a${'?'.repeat(i + 12)}b*a*b*c`).join(',');
+
+export function slowPaths(count: number): string[] {
+  let state = 1;
+  const letter = () => {
+    state = (state * 48_271) % 2_147_483_647;
+    return 'ab'[state % 2]!;
+  };
+  return Array.from({ length: count }, (_, i) => `${Array.from({ length: 200 }, letter).join('')}${i}`);
 }

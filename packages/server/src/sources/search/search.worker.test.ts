@@ -135,6 +135,18 @@ describe('what is found', () => {
   });
 });
 
+test('long lines and those around them are cut between characters, whatever their bytes are', () => {
+  const lines = ['aé€🔑', 'a', 'é', '€', '🔑', '\ufffd', 'a🔑'].flatMap((part) => [
+    Buffer.from(part.repeat(2_000)),
+    Buffer.from(`xx${part.repeat(500)}\r`),
+    Buffer.concat([Buffer.from('\ufeff'), Buffer.alloc(4_001, Buffer.from([0xf0, 0x9f, 0x94]))]),
+    Buffer.concat([Buffer.from('🔑'.repeat(1_000)), Buffer.from('\r')]),
+  ]);
+  const tree = { a: Buffer.concat(lines.flatMap((line) => [line, Buffer.from('\n')])) };
+  const asked = { ...QUERY, q: '^.', regex: true, context: 3 };
+  expect(searchAll(tree, asked).matches).toEqual(plainSearch(tree, asked).matches);
+});
+
 describe('expressions that explode elsewhere', () => {
   const tree = {
     a: Buffer.from(`${'a'.repeat(100_000)}!\n`),

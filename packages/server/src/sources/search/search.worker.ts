@@ -43,16 +43,18 @@ export default function run(job: Job): Answer {
 const lateness = (job: Job, endsAt: number) => () =>
   Atomics.load(job.control, STOP) === 1 || Date.now() >= endsAt;
 
+const dueAt = ({ endsAt }: Job) => Math.min(endsAt, Date.now() + SLICE_MS);
+
 function select(job: SelectJob): Answer {
   patternOf(job.query);
   if (job.paths === null) return { kind: 'selected', chosen: null, read: 0 };
   const [include, exclude] = [job.query.include, job.query.exclude].map((p) => p && RE2JS.compile(p));
-  const isLate = lateness(job, job.endsAt);
+  const isDue = lateness(job, dueAt(job));
   const paths = job.paths.split('\0');
   const chosen: number[] = [];
   let read = 0;
   for (const path of paths) {
-    if (read > 0 && isLate()) break;
+    if (read > 0 && isDue()) break;
     if ((!include || include.test(path)) && !(exclude && exclude.test(path))) chosen.push(read);
     read++;
   }
@@ -63,7 +65,7 @@ function search(job: SearchJob): Found {
   const pattern = patternOf(job.query);
   const frames = new Frames(job, pattern.openFinder);
   const isLate = lateness(job, job.endsAt);
-  const isDue = lateness(job, Math.min(job.endsAt, Date.now() + SLICE_MS));
+  const isDue = lateness(job, dueAt(job));
   const found: Found = { matches: [], binary: [], rest: null };
   let characters = 0;
   for (let file = 0; file < job.places.length / 3; file++) {
@@ -86,7 +88,15 @@ function search(job: SearchJob): Found {
     const limit = job.limit - found.matches.length;
     const { matches, rest } = searchFile(
       { frame, start, end },
-      { pattern, context: job.query.context, line, limit, isLate, isDue, isFirst },
+      {
+        pattern,
+        context: job.query.context,
+        line,
+        limit,
+        isLate,
+        isDue,
+        isPatient: isFirst && job.isPatient,
+      },
     );
     for (const match of matches) {
       found.matches.push({ file, ...match });

@@ -24,3 +24,18 @@ test('work that fails gives its place away', async () => {
   await expect(Promise.all([failing(), failing(), failing()])).rejects.toThrow('no');
   expect(await inTurn('b', async () => 'yes')).toBe('yes');
 });
+
+test('one owner leaves places to the others', async () => {
+  const inTurn = takingTurns(Infinity, 1);
+  const gate = Promise.withResolvers<void>();
+  const begun: string[] = [];
+  const work = (name: string) => async () => {
+    begun.push(name);
+    await gate.promise;
+  };
+  const all = [inTurn('a', work('a1')), inTurn('a', work('a2')), inTurn('b', work('b1'))];
+  expect(begun).toEqual(['a1', 'b1']);
+  gate.resolve();
+  await Promise.all(all);
+  expect(begun).toEqual(['a1', 'b1', 'a2']);
+});
