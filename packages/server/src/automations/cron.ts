@@ -171,6 +171,7 @@ function timesWithin(
   for (; next < end + offset && instants.length < count; next = localFrom(next + 1))
     instants.push(next - offset);
   if (next === Infinity) return { instants, nextStart: null };
-  // Times that repeat at the end of this stretch are in the next one; no clock goes back by more than a day.
-  return { instants, nextStart: Math.max(end, next - offset - 2 * DAY_MS) };
+  // Times of the last day may come again in the next stretch: no clock goes back by more.
+  const mayRepeat = Number.isFinite(end) && localFrom(end + offset - DAY_MS) < end + offset;
+  return { instants, nextStart: mayRepeat ? end : Math.max(end, next - offset - 2 * DAY_MS) };
 }
