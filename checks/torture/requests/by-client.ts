@@ -183,8 +183,10 @@ function resultFaults(operation: Operation, { status, headers, body }: Answer, r
 function contentOf(documented: readonly string[], members: Record<string, unknown>): unknown {
   const names = documented.filter((name) => name !== 'ok');
   if (names.includes('nextCursor') && !names.includes('events')) {
+    // The items come first; what else the answer says is a member of the page, too.
     const { nextCursor, hasMore, ...rest } = members;
-    return { items: Object.values(rest)[0], nextCursor, hasMore };
+    const [[, items], ...further] = Object.entries(rest) as [[string, unknown], ...[string, unknown][]];
+    return { items, nextCursor, hasMore, ...Object.fromEntries(further) };
   }
   return names.length > 1 ? members : names.length === 1 ? members[names[0]!] : undefined;
 }

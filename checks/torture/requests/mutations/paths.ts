@@ -88,7 +88,7 @@ function strayPaths(path: string): string[] {
 }
 
 /** A name that callers choose is not an id, nor is a position. */
-const isAnyId = (parameter: string) => parameter !== 'provider' && parameter !== 'index';
+const isAnyId = (parameter: string) => !['provider', 'index', 'name'].includes(parameter);
 
 export const PATH_MUTATIONS: Mutation[] = [
   {
