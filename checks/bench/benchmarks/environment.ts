@@ -6,7 +6,9 @@ import { Readable } from 'node:stream';
 import { newAppWith, newReadyThread } from '../../harness/apps.ts';
 import type { Caller } from '../../harness/http.ts';
 import { summarize } from '../../harness/statistics.ts';
+import { formsOf } from '../../../packages/runner/src/masking/forms.ts';
 import { Mask } from '../../../packages/runner/src/masking/mask.ts';
+import { Needles } from '../../../packages/runner/src/masking/needles.ts';
 import { Journal } from '../../../packages/runner/src/tasks/journal.ts';
 import { journalOutput } from '../../../packages/runner/src/tasks/output.ts';
 import type { Benchmark, Outcome, Row } from '../lib/benchmark.ts';
@@ -141,10 +143,11 @@ function maskingAlone(samples: number): Row[] {
     ['near misses of a secret', `${TEN[0]!.slice(0, -1)}#`.repeat(Math.round(LOG_BYTES / 40)), TEN],
     ['nothing but secrets', `${TEN[0]!}\n`.repeat(Math.round(LOG_BYTES / 41)), TEN],
   ];
-  const rows: Row[] = SETS.map(([name, secrets]) => ({
+  // Not by a Mask, which makes this once for all tasks with these secrets.
+  const rows: Row[] = SETS.slice(1).map(([name, secrets]) => ({
     what: `prepared for ${name}`,
     unit: 'ms',
-    figures: summarize(Array.from({ length: samples }, () => timed(() => new Mask(secrets)))),
+    figures: summarize(Array.from({ length: samples }, () => timed(() => new Needles(formsOf(secrets))))),
   }));
   for (const [name, text, secrets] of texts) {
     const mask = new Mask(secrets);

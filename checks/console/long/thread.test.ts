@@ -1,46 +1,28 @@
 /** More of a thread's page. */
-import type { Client, Thread } from '@headrace/client';
 import type { Page } from 'playwright-core';
 import { beforeAll, expect } from 'vitest';
-import type { VisitOptions } from '../browser.ts';
-import { makeApp, untilThread } from '../ground.ts';
-import type { App, Site } from '../ground.ts';
-import { tooWide, visitAt } from '../page.ts';
-import { browserTest, sharedSite, useBrowser } from '../rig.ts';
+import { untilThread } from '../ground.ts';
+import { conversation, makeThreads } from '../threads.ts';
+import type { Threads } from '../threads.ts';
+import { tooWide } from '../page.ts';
+import { browserTest, useBrowser } from '../rig.ts';
 
 const rig = useBrowser();
-let ground: Site;
-let app: App;
+let threads: Threads;
 
 beforeAll(async () => {
-  ground = sharedSite();
-  app = await makeApp(ground.client);
+  threads = await makeThreads(rig);
 });
-
-const show = (thread: Thread, options: Partial<VisitOptions> & { search?: string } = {}) => {
-  const { search = '', ...rest } = options;
-  return visitAt(rig, `/console/apps/${app.id}/threads/${thread.id}${search}`, {
-    base: ground.base,
-    state: ground.state,
-    ...rest,
-  });
-};
-const conversation = (page: Page) => page.getByRole('feed', { name: 'Conversation' });
-
-const newThread = async (client: Client, title: string) => {
-  const { thread } = await client.threads.create(app.id, { title });
-  return untilThread(client, app, thread.id, ({ status }) => status === 'ready');
-};
 
 browserTest(
   'opens at its end, goes back to its first message without a jump, and follows only a reader at the end',
   async () => {
-    const { client } = ground;
-    const thread = await newThread(client, 'Long');
-    const send = (content: string) => client.messages.send(app.id, thread.id, { content });
+    const { client } = threads.site;
+    const thread = await threads.make('Long');
+    const send = (content: string) => client.messages.send(threads.app.id, thread.id, { content });
     for (let i = 1; i <= 30; i++) await send(`Message ${i}. ${'And some more words. '.repeat((i * 7) % 23)}`);
-    await untilThread(client, app, thread.id, ({ status }) => status === 'ready');
-    const { page } = await show(thread);
+    await untilThread(client, threads.app, thread.id, ({ status }) => status === 'ready');
+    const { page } = await threads.show(thread);
     await expect.poll(() => fromEnd(page)).toBeLessThanOrEqual(1);
     await conversation(page).hover();
     let worst = 0;
@@ -95,10 +77,10 @@ const jumpOf = (page: Page, by: number) =>
   })()`);
 
 browserTest('an archived thread says why it takes no message', async () => {
-  const { client } = ground;
-  const thread = await newThread(client, 'Archived');
-  await client.threads.update(app.id, thread.id, { archived: true });
-  const { page } = await show(thread);
+  const { client } = threads.site;
+  const thread = await threads.make('Archived');
+  await client.threads.update(threads.app.id, thread.id, { archived: true });
+  const { page } = await threads.show(thread);
   await page.getByText('The thread is archived. Take it out of the archive to go on.').waitFor();
   await page.getByRole('button', { name: 'More about this thread' }).click();
   await page.getByRole('menuitem', { name: 'Take out of the archive' }).click();
@@ -106,8 +88,8 @@ browserTest('an archived thread says why it takes no message', async () => {
 });
 
 browserTest('a command runs in the workspace, and its change is seen', async () => {
-  const thread = await newThread(ground.client, 'Terminal');
-  const { page } = await show(thread, { search: '?panel=terminal', width: 390 });
+  const thread = await threads.make('Terminal');
+  const { page } = await threads.show(thread, { search: '?panel=terminal', width: 390 });
   await page
     .getByRole('textbox', { name: 'Command' })
     .fill('echo from the terminal > made.txt; cat made.txt; exit 3');
@@ -120,8 +102,8 @@ browserTest('a command runs in the workspace, and its change is seen', async () 
 });
 
 browserTest('a thread that is not there says so', async () => {
-  const visit = await rig.visit({ base: ground.base, state: ground.state });
+  const visit = await rig.visit({ base: threads.site.base, state: threads.site.state });
   visit.allows(/: 404/);
-  await visit.page.goto(`/console/apps/${app.id}/threads/thr_01k9x3v5e8f7arh2m4t6w8y0zb`);
+  await visit.page.goto(`/console/apps/${threads.app.id}/threads/thr_01k9x3v5e8f7arh2m4t6w8y0zb`);
   await visit.page.getByText('It does not exist, or you may not see it.').waitFor();
 });

@@ -18,11 +18,7 @@ export async function difference(field: Field): Promise<Part> {
   });
   const from = await client.sources.import(app.id, made('before'));
   const to = await client.sources.import(app.id, made('after'));
-  const context = await contextOf(field, field.base);
-  const page = await context.newPage();
-  await page.goto(`/console/apps/${app.id}/diff?from=${from.source.id}&to=${to.source.id}`, {
-    waitUntil: 'commit',
-  });
+  const { context, page } = await openDifference(field, from.source.id, to.source.id);
   const shown = await untilSo(
     page,
     `document.querySelector('main [role="treeitem"]') !== null && performance.now()`,
@@ -84,11 +80,7 @@ export async function longPatch(field: Field): Promise<Part> {
   const opened: number[] = [];
   const tasks: number[] = [];
   for (let i = 0; i < (setup.quick ? 2 : 5); i++) {
-    const context = await contextOf(field, field.base);
-    const page = await context.newPage();
-    await page.goto(`/console/apps/${app.id}/diff?from=${from.source.id}&to=${to.source.id}`, {
-      waitUntil: 'commit',
-    });
+    const { context, page } = await openDifference(field, from.source.id, to.source.id);
     const shown = await untilSo(
       page,
       `document.querySelector('main .code .code-row') !== null && performance.now()`,
@@ -102,4 +94,11 @@ export async function longPatch(field: Field): Promise<Part> {
     rows: [row(`${name}: shown, after the last byte`, opened), row(`${name}: longest task`, tasks)],
     aims: [most(`${name}: longest task`, Math.max(...tasks), [200, 'ms'])],
   };
+}
+
+async function openDifference(field: Field, from: string, to: string) {
+  const context = await contextOf(field, field.base);
+  const page = await context.newPage();
+  await page.goto(`/console/apps/${field.app.id}/diff?from=${from}&to=${to}`, { waitUntil: 'commit' });
+  return { context, page };
 }
