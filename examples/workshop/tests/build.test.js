@@ -1,10 +1,11 @@
 import assert from 'node:assert/strict';
+import { createHmac } from 'node:crypto';
 import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
 import { describe, test } from 'node:test';
 import vm from 'node:vm';
-import { build, bundle } from '../scripts/bundle/build.mjs';
+import { build, bundle, sign } from '../scripts/bundle/build.mjs';
 import { takeApart } from '../scripts/bundle/module.mjs';
 import { moduleGraph } from '../scripts/bundle/graph.mjs';
 import { tokens } from '../scripts/bundle/scan.mjs';
@@ -54,6 +55,15 @@ describe('build', () => {
     }
     const report = JSON.parse(await readFile(path.join(folder, 'one/build.json'), 'utf8'));
     assert.equal(Object.keys(report.files).length, names.length - 1);
+  });
+
+  test('a signature is the report\'s, by the key', async (t) => {
+    const folder = await scratch(t);
+    await build(ROOT, folder);
+    await sign(folder, 'a release key');
+    const report = await readFile(path.join(folder, 'build.json'));
+    const expected = createHmac('sha256', 'a release key').update(report).digest('hex');
+    assert.equal(await readFile(path.join(folder, 'build.sig'), 'utf8'), `${expected}\n`);
   });
 
   test('the bundle draws the catalogue in the language of the browser', async () => {

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { createHash, createHmac } from 'node:crypto';
 import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { moduleGraph } from './graph.mjs';
@@ -49,4 +49,10 @@ export async function build(root, output) {
   const report = { modules, stylesheets, files: Object.fromEntries(sizes) };
   await writeFile(path.join(output, 'build.json'), `${JSON.stringify(report, null, 2)}\n`);
   return report;
+}
+
+/** Writes `build.sig`: the HMAC of `build.json` with the key of whoever releases, in hexadecimal. */
+export async function sign(output, key) {
+  const report = await readFile(path.join(output, 'build.json'));
+  await writeFile(path.join(output, 'build.sig'), `${createHmac('sha256', key).update(report).digest('hex')}\n`);
 }
