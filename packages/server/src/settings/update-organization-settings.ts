@@ -1,5 +1,6 @@
 import { setOrganizationSettings } from '../accounts/index.ts';
 import { audit } from '../audit/index.ts';
+import { notFound } from '../http/errors.ts';
 import { write } from '../http/operation.ts';
 import { Ok } from '../http/schemas.ts';
 import { requireRuntime } from './runtimes.ts';
@@ -18,8 +19,10 @@ export const updateOrganizationSettings = write({
       .selectFrom('organizations')
       .select('settings')
       .where('id', '=', principal.orgId)
+      .where('deleted_at', 'is', null)
       .forUpdate()
-      .executeTakeFirstOrThrow();
+      .executeTakeFirst();
+    if (!organization) throw notFound('organization');
     const settings = changed(organization.settings, body);
     await setOrganizationSettings(tx, principal.orgId, settings);
     await audit(tx, { principal, address }, 'settings.updated', principal.orgId);

@@ -7,6 +7,8 @@ import type { Tree } from '../../trees/tree.ts';
 import { storageCorrupt } from '../faults.ts';
 import { Cutter, readBatch } from './batches.ts';
 import type { Batch } from './batches.ts';
+import { FileReader } from './file-reader.ts';
+import type { Position } from './file-reader.ts';
 import { placeFiles } from './placements.ts';
 import type { Numbered, SearchedSource } from './placements.ts';
 import { noRoom } from './pool.ts';
@@ -19,16 +21,8 @@ const LAST_MS = 1_850;
 /** A job that ran this long and is not past its first line never will be. */
 const STUCK_MS = 1_000;
 const MAX_FILE_BYTES = 4 * 1024 * 1024;
-/** Files whose packs are looked up together. */
-const [FIRST_CHUNK, CHUNK, CHUNK_GROWTH] = [256, 4_096, 4];
 /** A page with more text ends there: sending it would block the event loop. */
 const MAX_CHARACTERS = 2_000_000;
-
-/** All before is done: files before `index`, and `line` lines of that file. */
-export interface Position {
-  index: number;
-  line: number;
-}
 
 export interface PageRequest {
   orgId: string;
@@ -301,34 +295,4 @@ function foundOf(answer: Answer): Found {
   if (answer.kind === 'found') return answer;
   if (answer.kind === 'damaged') throw storageCorrupt(new Error(answer.message));
   throw new Error(`a search was answered with ${answer.kind}`);
-}
-
-/** The files of a source from one on, some at a time. */
-class FileReader {
-  /** Where the reading was given up; null: the source's end. */
-  rest: Position | null = null;
-  readonly #entries: Iterator<[string, Numbered['entry']]>;
-  #index = 0;
-  #count = FIRST_CHUNK;
-
-  constructor(tree: Tree, from: number) {
-    this.#entries = tree.entries();
-    for (; this.#index < from; this.#index++) this.#entries.next();
-  }
-
-  next(): Numbered[] {
-    const files: Numbered[] = [];
-    while (this.rest === null && files.length < this.#count) {
-      const { done, value } = this.#entries.next();
-      if (done) break;
-      files.push({ index: this.#index++, path: value[0], entry: value[1] });
-    }
-    this.#count = Math.min(this.#count * CHUNK_GROWTH, CHUNK);
-    return files;
-  }
-
-  /** The page will end before this one of the files. */
-  giveBack(files: readonly Numbered[], place: number): void {
-    this.rest = { index: files[place]!.index, line: 0 };
-  }
 }
