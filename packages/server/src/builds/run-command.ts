@@ -8,11 +8,10 @@ import { followTask } from '../runner/follow-task.ts';
 import type { Followed } from '../runner/follow-task.ts';
 import { OutputTail } from '../runner/output-tail.ts';
 import { passCancelOn } from '../runner/pass-cancel-on.ts';
+import { CommandLog, readLog } from '../logs/index.ts';
 import { logRefusal, refusalWarning, sandboxOf } from '../settings/index.ts';
 import { putSourceFiles } from '../workspaces/index.ts';
-import { BuildLog } from './build-log.ts';
-import { readLog } from './read-log.ts';
-import { isCancelRequested } from './store.ts';
+import { appendLog, isCancelRequested } from './store.ts';
 import type { Build } from './store.ts';
 
 /**
@@ -78,9 +77,14 @@ async function putSource(ctx: Context, build: Build): Promise<void> {
 /** Reads the journal to its end, from where the stored log ends. */
 async function storeOutput(ctx: Context, job: Job, build: Build): Promise<Run> {
   const stopReading = new AbortController();
-  const log = new BuildLog(ctx, job, build, () => stopReading.abort());
+  const log = new CommandLog(ctx, job, {
+    ...build,
+    taskId: build.id,
+    append: (tx, pieces, size) => appendLog(tx, build, pieces, size),
+    onFault: () => stopReading.abort(),
+  });
   const tail = new OutputTail();
-  if (build.logs_byte_size > 0) tail.add((await readLog(ctx.db, build)).text);
+  if (build.logs_byte_size > 0) tail.add((await readLog(ctx.db, { kind: 'build', ...build })).text);
   try {
     const followed = await followTask(ctx, build.id, {
       from: build.journal_offset + 1,

@@ -13,13 +13,6 @@ const BUILD_ERRORS = [
 ] as const;
 export type BuildError = (typeof BUILD_ERRORS)[number];
 
-/**
- * The part of a command's output that is kept, in bytes of UTF-8. The runner hands over more of one stream,
- * so that a cut is always known.
- */
-export const LOG_BYTES = 2 * 1024 * 1024;
-/** The most of a log in one answer with an offset, in bytes of UTF-8. */
-export const LOG_PAGE_BYTES = 256 * 1024;
 export const MAX_TIMEOUT_SECONDS = 600;
 
 export const Command = Text('npm ci && npm run build', {
@@ -67,18 +60,4 @@ export const Manifest = Type.Object({
     }),
     { description: 'Sorted by the bytes of the paths, which are relative to the output directory.' },
   ),
-});
-
-export const Logs = Type.Object({
-  text: Text('> build\n'),
-  byteSize: { ...Counter, description: 'The size of the whole log so far.' },
-  truncated: Type.Boolean({
-    examples: [false],
-    description: 'The log has only the first 2 MiB of the output; its last line says so.',
-  }),
-  nextOffset: { ...Counter, description: 'Where this text ends: the next `offset`.' },
-  ended: Type.Boolean({
-    examples: [false],
-    description: 'The build has ended, and the log has nothing after `nextOffset`.',
-  }),
 });
