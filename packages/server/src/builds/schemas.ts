@@ -21,6 +21,8 @@ export const LOG_BYTES = 2 * 1024 * 1024;
 /** The most of a log in one answer with an offset, in bytes of UTF-8. */
 export const LOG_PAGE_BYTES = 256 * 1024;
 export const MAX_TIMEOUT_SECONDS = 600;
+/** How many builds without a thread an app may have queued or building. */
+export const MAX_WITHOUT_THREAD = 100;
 
 export const Command = Text('npm ci && npm run build', {
   minLength: 1,
@@ -36,7 +38,7 @@ export const OutputDirectory = Text('dist', {
 export const Build = Type.Object({
   id: Id('bld'),
   projectId: Id('prj'),
-  threadId: Id('thr'),
+  threadId: Nullable(Id('thr', 'Null: a build of the app, by no thread.')),
   sourceId: Id('src'),
   command: Command,
   outputDirectory: OutputDirectory,
