@@ -22,7 +22,9 @@ import type {
   CommitStatus,
   ConflictFile,
   Counter,
+  CreateAppBuildInput,
   CreateAppInput,
+  CreateAppPreviewInput,
   CreateApplyInput,
   CreateAutomationInput,
   CreateBuildInput,
@@ -587,6 +589,13 @@ export interface BuildsCalls {
   ): WorkCall<Build, Build>;
   /** List a thread's builds, newest first. */
   list(appId: string, threadId: string, options?: PageOptions): ListCall<Build>;
+  /** Build an app's head, or any source of it. */
+  createOfApp(appId: string, body: CreateAppBuildInput, options?: WriteOptions): WorkCall<Build, Build>;
+  /** List an app's builds, newest first. */
+  listOfApp(
+    appId: string,
+    options?: { threadId?: string; sourceId?: string; status?: string } & PageOptions,
+  ): ListCall<Build>;
   /** Get a build; with waitSeconds once it has ended. */
   get(
     appId: string,
@@ -629,6 +638,13 @@ export interface PreviewsCalls {
   ): WorkCall<Preview, Preview>;
   /** List a thread's previews, newest first. */
   list(appId: string, threadId: string, options?: PageOptions): ListCall<Preview>;
+  /** Show an app's head, or any source of it, in a browser. */
+  createOfApp(appId: string, body: CreateAppPreviewInput, options?: WriteOptions): WorkCall<Preview, Preview>;
+  /** List an app's previews, newest first. */
+  listOfApp(
+    appId: string,
+    options?: { threadId?: string; sourceId?: string; status?: string } & PageOptions,
+  ): ListCall<Preview>;
   /** Get a preview; with waitSeconds once it is no longer starting. */
   get(
     appId: string,
@@ -1140,8 +1156,13 @@ export interface AppResources {
   edits: Bound<Pick<EditsCalls, 'create'>>;
   execs: Bound<Pick<ExecsCalls, 'create'>>;
   approvals: Bound<Pick<ApprovalsCalls, 'list' | 'answer'>>;
-  builds: Bound<Pick<BuildsCalls, 'create' | 'list' | 'get' | 'artifact' | 'manifest' | 'logs' | 'cancel'>>;
-  previews: Bound<Pick<PreviewsCalls, 'create' | 'list' | 'get' | 'delete'>>;
+  builds: Bound<
+    Pick<
+      BuildsCalls,
+      'create' | 'list' | 'createOfApp' | 'listOfApp' | 'get' | 'artifact' | 'manifest' | 'logs' | 'cancel'
+    >
+  >;
+  previews: Bound<Pick<PreviewsCalls, 'create' | 'list' | 'createOfApp' | 'listOfApp' | 'get' | 'delete'>>;
   workspaces: Bound<Pick<WorkspacesCalls, 'reportActivity' | 'policy' | 'history'>>;
   settings: Bound<Pick<SettingsCalls, 'get' | 'update'>>;
   environment: Bound<Pick<EnvironmentCalls, 'list' | 'get' | 'set' | 'delete'>>;
@@ -1155,8 +1176,10 @@ export interface ProjectResources {
     Pick<SourcesCalls, 'import' | 'list' | 'get' | 'files' | 'file' | 'archive' | 'diff' | 'search'>
   >;
   applies: Bound<Pick<AppliesCalls, 'list' | 'get'>>;
-  builds: Bound<Pick<BuildsCalls, 'get' | 'artifact' | 'manifest' | 'logs' | 'cancel'>>;
-  previews: Bound<Pick<PreviewsCalls, 'get' | 'delete'>>;
+  builds: Bound<
+    Pick<BuildsCalls, 'createOfApp' | 'listOfApp' | 'get' | 'artifact' | 'manifest' | 'logs' | 'cancel'>
+  >;
+  previews: Bound<Pick<PreviewsCalls, 'createOfApp' | 'listOfApp' | 'get' | 'delete'>>;
   settings: Bound<Pick<SettingsCalls, 'get' | 'update'>>;
   environment: Bound<Pick<EnvironmentCalls, 'list' | 'get' | 'set' | 'delete'>>;
 }

@@ -586,7 +586,8 @@ export interface Approval {
 export interface Build {
   id: string;
   projectId: string;
-  threadId: string;
+  /** Null: a build of the app, by no thread. */
+  threadId: string | null;
   sourceId: string;
   /** Run by `sh -c` in the source's root. */
   command: string;
@@ -630,7 +631,12 @@ export interface Manifest {
 export interface Preview {
   id: string;
   projectId: string;
-  threadId: string;
+  /** Null: a preview of the app, by no thread. */
+  threadId: string | null;
+  /** The source that it shows now. Null: its thread has none yet. */
+  sourceId: string | null;
+  /** Whose newer sources are written into it. Null: it shows one source. */
+  follow: 'thread' | 'head' | null;
   status: 'starting' | 'ready' | 'failed' | 'stopped';
   /** Opens in a browser without a key: anyone who knows it sees the preview. */
   url: string;
@@ -1750,7 +1756,24 @@ export type CreateBuildInput = {
   outputDirectory: string;
   timeoutSeconds?: number;
 };
+export type CreateAppBuildInput = {
+  /** Any source of the app; default: the head at this moment. */
+  sourceId?: string;
+  /** Run by `sh -c` in the source's root. */
+  command: string;
+  /** A path below the source's root, or `.` for all of it. */
+  outputDirectory: string;
+  timeoutSeconds?: number;
+};
 export type CreatePreviewInput = {
+  /** Run by `sh -c` in the source's root. */
+  command: string;
+  /** Where the command's server listens. */
+  port: number;
+};
+export type CreateAppPreviewInput = {
+  /** Any source of the app: it shows this one. Default: the head. */
+  sourceId?: string;
   /** Run by `sh -c` in the source's root. */
   command: string;
   /** Where the command's server listens. */

@@ -59,7 +59,7 @@ async function carryOn(ctx: Context, job: BuildJob, build: Build, how: 'start' |
     await decideBuild(ctx, job, build.id, outcome);
   }
   await ctx.runner.deleteTask(build.id);
-  await endBuild(ctx, job, build.id, build.thread_id);
+  await endBuild(ctx, job, build);
 }
 
 /**

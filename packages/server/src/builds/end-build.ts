@@ -4,6 +4,7 @@
  */
 import type { Context } from '../context.ts';
 import { json } from '../db/schema.ts';
+import type { ThreadRow } from '../db/schema.ts';
 import { appendEvent, transaction } from '../db/transaction.ts';
 import type { Tx } from '../db/transaction.ts';
 import type { Job } from '../jobs/job.ts';
@@ -52,16 +53,14 @@ async function readyColumns(tx: Tx, { key, sha256, byteSize, files }: Artifact) 
 }
 
 /** The last transaction of a decided build whose sandbox is gone. */
-export async function endBuild(ctx: Context, job: Job, buildId: string, threadId: string): Promise<void> {
+export async function endBuild(
+  ctx: Context,
+  job: Job,
+  { id: buildId, thread_id: threadId }: Pick<Build, 'id' | 'thread_id'>,
+): Promise<void> {
   await transaction(ctx, async (tx) => {
     await job.fence(tx);
-    // The build of a deleted thread ends too.
-    const thread = await tx.db
-      .selectFrom('threads')
-      .selectAll()
-      .where('id', '=', threadId)
-      .forUpdate()
-      .executeTakeFirstOrThrow();
+    const thread = threadId === null ? null : await lockAnyThread(tx, threadId);
     const build = await lockRunningBuild(tx, buildId);
     const event = build && endingEvent(build);
     const ended = event && (await finishBuild(tx, buildId, event, await cancelledColumns(tx, build)));
@@ -78,8 +77,8 @@ export async function endBuild(ctx: Context, job: Job, buildId: string, threadId
       buildEventData(ended),
     );
     await passPlaceOn(tx, 'builds', project);
-    if (thread.deleted_at) await clearActiveBuild(tx, threadId);
-    else
+    if (thread?.deleted_at) await clearActiveBuild(tx, thread.id);
+    else if (thread)
       await changeThread(
         tx,
         { thread, project },
@@ -88,6 +87,10 @@ export async function endBuild(ctx: Context, job: Job, buildId: string, threadId
       );
   });
 }
+
+/** The build of a deleted thread ends too. */
+const lockAnyThread = (tx: Tx, threadId: string): Promise<ThreadRow> =>
+  tx.db.selectFrom('threads').selectAll().where('id', '=', threadId).forUpdate().executeTakeFirstOrThrow();
 
 /** The columns that a requested cancellation overwrites. A cancelled build keeps no artifact. */
 async function cancelledColumns(tx: Tx, build: Build) {

@@ -14,6 +14,8 @@ const BUILD_ERRORS = [
 export type BuildError = (typeof BUILD_ERRORS)[number];
 
 export const MAX_TIMEOUT_SECONDS = 600;
+/** How many builds without a thread an app may have queued or building. */
+export const MAX_WITHOUT_THREAD = 100;
 
 export const Command = Text('npm ci && npm run build', {
   minLength: 1,
@@ -29,7 +31,7 @@ export const OutputDirectory = Text('dist', {
 export const Build = Type.Object({
   id: Id('bld'),
   projectId: Id('prj'),
-  threadId: Id('thr'),
+  threadId: Nullable(Id('thr', 'Null: a build of the app, by no thread.')),
   sourceId: Id('src'),
   command: Command,
   outputDirectory: OutputDirectory,

@@ -212,6 +212,36 @@ export async function lockRunningBuild(tx: Tx, buildId: string): Promise<Build |
     .executeTakeFirst();
 }
 
+/** Locks the row of a build that has no thread to be locked. */
+export async function lockBuild(tx: Tx, buildId: string): Promise<void> {
+  await tx.db.selectFrom('builds').select('id').where('id', '=', buildId).forUpdate().execute();
+}
+
+/** How many builds without a thread a project has queued or building. */
+export async function countOpenWithoutThread(tx: Tx, projectId: string): Promise<number> {
+  const { count } = await tx.db
+    .selectFrom('builds')
+    .select(({ fn }) => fn.countAll<number>().as('count'))
+    .where('project_id', '=', projectId)
+    .where('thread_id', 'is', null)
+    .where(openBuilds)
+    .executeTakeFirstOrThrow();
+  return count;
+}
+
+/** Ids of a project's queued builds without a thread, in the order in which they are locked. */
+export async function findQueuedWithoutThread(tx: Tx, projectId: string): Promise<string[]> {
+  const queued = await tx.db
+    .selectFrom('builds')
+    .select('id')
+    .where('project_id', '=', projectId)
+    .where('thread_id', 'is', null)
+    .where(hasStatus('builds', ['queued']))
+    .orderBy('id')
+    .execute();
+  return queued.map(({ id }) => id);
+}
+
 /** Stores the outcome of a building build that has none yet. */
 export async function storeOutcome(
   tx: Tx,

@@ -543,7 +543,7 @@ export interface BuildsTable {
   org_id: string;
   id: string;
   project_id: string;
-  thread_id: string;
+  thread_id: string | null;
   source_id: string;
   command: string;
   output_directory: string;
@@ -617,12 +617,13 @@ export interface PreviewsTable {
   org_id: string;
   id: string;
   project_id: string;
-  thread_id: string;
+  thread_id: string | null;
   status: 'starting' | 'ready' | 'failed' | 'stopped';
   token: string;
   command: string;
   port: number;
   source_id: string | null;
+  follows_head: Generated<boolean>;
   error_code: string | null;
   error_message: string | null;
   created_by: string;

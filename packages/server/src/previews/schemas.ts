@@ -33,7 +33,13 @@ export const Port = Type.Integer({
 export const Preview = Type.Object({
   id: Id('prv'),
   projectId: Id('prj'),
-  threadId: Id('thr'),
+  threadId: Nullable(Id('thr', 'Null: a preview of the app, by no thread.')),
+  sourceId: Nullable(Id('src', 'The source that it shows now. Null: its thread has none yet.')),
+  follow: Nullable(
+    Enum(['thread', 'head'], {
+      description: 'Whose newer sources are written into it. Null: it shows one source.',
+    }),
+  ),
   status: Enum(PREVIEW_STATUSES),
   url: Text('http://01k9x3v5e8f7arh2m4t6w8y0zb.localhost:4400/', {
     description: 'Opens in a browser without a key: anyone who knows it sees the preview.',

@@ -2,11 +2,18 @@ import type { Context } from '../context.ts';
 import type { PreviewRow } from '../db/schema.ts';
 import { addressOf } from './address.ts';
 
+const followOf = (p: PreviewRow): 'thread' | 'head' | null => {
+  if (p.thread_id !== null) return 'thread';
+  return p.follows_head ? 'head' : null;
+};
+
 export function previewView(ctx: Pick<Context, 'config' | 'listening'>, p: PreviewRow) {
   return {
     id: p.id,
     projectId: p.project_id,
     threadId: p.thread_id,
+    sourceId: p.source_id,
+    follow: followOf(p),
     status: p.status,
     url: addressOf(ctx, p.token),
     command: p.command,

@@ -28,7 +28,7 @@ import { hasExecs, purgeExecs, purgeProjectExecs } from '../execs/index.ts';
 import { every } from '../jobs/every.ts';
 import type { Loop } from '../jobs/every.ts';
 import { purgeMessages } from '../messages/index.ts';
-import { purgePreviews } from '../previews/index.ts';
+import { purgeAppPreviews, purgePreviews } from '../previews/index.ts';
 import { markProjectEmptied, markProjectsPurged, purgeHeadHistory } from '../projects/index.ts';
 import { purgePullRequests } from '../pull-requests/index.ts';
 import { purgeRuns, purgeTools } from '../runs/index.ts';
@@ -161,6 +161,7 @@ async function purgeProjects(ctx: Cleaning): Promise<void> {
   const ids = rows.map(({ id }) => id);
   if (!ids.length) return;
   await purgeAll(ctx, purgeTasks, ids);
+  await purgeAll(ctx, purgeAppPreviews, ids);
   if (!ctx.shutdown.aborted) await markProjectsPurged(ctx.db, ids);
 }
 

@@ -33,7 +33,7 @@ export async function deleteProjectRow(
       'A build of this app still has a sandbox. Cancel the build and retry once it has ended.',
     );
   await cancelProjectWork(tx, project);
-  // All threads are locked, so nothing is added to these lists any more.
+  // The project and all its threads are locked, so nothing is added to these lists any more.
   await unlistApplies(tx, project.id);
   await unlistBuilds(tx, project.id);
   await unlistPreviews(tx, project.id);
