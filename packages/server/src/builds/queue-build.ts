@@ -22,6 +22,12 @@ export const order = {
   timeoutSeconds: Type.Optional(
     Type.Integer({ minimum: 1, maximum: MAX_TIMEOUT_SECONDS, default: MAX_TIMEOUT_SECONDS }),
   ),
+  setup: Type.Optional(
+    Type.Boolean({
+      default: false,
+      description: "Have the layer of the app's setup below the source, and wait for it.",
+    }),
+  ),
 };
 const Order = Type.Object(order);
 
@@ -53,6 +59,7 @@ export async function queueBuild(
     command: body.command,
     output_directory: body.outputDirectory,
     timeout_seconds: body.timeoutSeconds ?? MAX_TIMEOUT_SECONDS,
+    setup: body.setup ?? false,
     created_by: principal.actorId,
   });
   appendEvent(tx, { ...scopeOf(project), threadId }, 'platform.build.queued', buildEventData(build));

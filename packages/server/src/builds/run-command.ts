@@ -19,9 +19,6 @@ const MARGIN_MS = 120_000;
 /** `unknown`: the runner lost the command. */
 export type Run = Output | { kind: 'unknown' };
 
-/** How a build's command begins: with a layer below its source, or found where it runs. */
-export type Beginning = { how: 'start'; layer: string | undefined } | { how: 'attach' };
-
 /**
  * Runs a build's command at the runner and stores what it prints. Throws what runner, store and database
  * throw: a later attempt attaches again. Only the attempt that committed the build's start may start its
@@ -31,15 +28,14 @@ export async function runCommand(
   ctx: Context,
   job: Job,
   build: Build,
-  beginning: Beginning,
+  how: 'start' | 'attach',
 ): Promise<Run> {
   const cancelling = passCancelOn(ctx, build.id, build.id, () => isCancelRequested(ctx.db, build.id));
   try {
-    const task =
-      beginning.how === 'start' ? await startTask(ctx, build) : await findTask(ctx, build.id);
+    const task = how === 'start' ? await startTask(ctx, build) : await findTask(ctx, build.id);
     if (!task) return { kind: 'unknown' };
     // The command starts when its source is there.
-    if (task.status === 'preparing') await putSource(ctx, build, beginning);
+    if (task.status === 'preparing') await putSource(ctx, build);
     return await storeOutput(
       ctx,
       job,
@@ -60,3 +56,11 @@ async function startTask(ctx: Context, build: Build): Promise<TaskState> {
     ...(await sandboxOf(ctx, build, 'build')),
   });
 }
+
+const putSource = (ctx: Context, build: Build): Promise<void> =>
+  sendFiles((watch) =>
+    putSourceFiles(ctx, build.project_id, build.source_id, (tar, origin) => {
+      watch(tar);
+      return ctx.runner.putSource(build.id, tar, { ...origin, layer: build.layer_of ?? undefined });
+    }),
+  );

@@ -10,6 +10,7 @@ const BUILD_ERRORS = [
   'output_too_large',
   'cancelled',
   'worker_lost',
+  'setup_failed',
 ] as const;
 export type BuildError = (typeof BUILD_ERRORS)[number];
 
@@ -36,6 +37,7 @@ export const Build = Type.Object({
   command: Command,
   outputDirectory: OutputDirectory,
   timeoutSeconds: Type.Integer({ examples: [MAX_TIMEOUT_SECONDS] }),
+  setup: Type.Boolean({ examples: [false], description: "It has the layer of the app's setup." }),
   status: Enum(BUILD_STATUSES),
   exitCode: Nullable(Type.Integer({ examples: [0] })),
   error: Nullable(Type.Object({ code: Enum(BUILD_ERRORS), message: Text('The command exited with 1.') })),

@@ -46,6 +46,7 @@ const COLUMNS = [
   'started_at',
   'finished_at',
   'setup',
+  'layer_of',
 ] as const;
 
 /** Builds that have not ended. */
@@ -173,8 +174,21 @@ export async function holdBuild(tx: Tx, buildId: string): Promise<void> {
     .execute();
 }
 
-export const startBuild = (tx: Tx, buildId: string, runnerId: string): Promise<Build | undefined> =>
-  moveBuild(tx, buildId, 'start', { started_at: now, runner_id: runnerId });
+/** `layerOf`: the setup whose layer it gets. */
+export const startBuild = (
+  tx: Tx,
+  buildId: string,
+  { runnerId, layerOf }: { runnerId: string; layerOf: string | null },
+): Promise<Build | undefined> =>
+  moveBuild(tx, buildId, 'start', { started_at: now, runner_id: runnerId, layer_of: layerOf });
+
+/** Fails a queued build whose setup failed. */
+export const refuseBuild = (tx: Tx, buildId: string, message: string): Promise<Build | undefined> =>
+  moveBuild(tx, buildId, 'refuse', {
+    error_code: 'setup_failed',
+    error_message: message,
+    finished_at: now,
+  });
 
 export const cancelQueuedBuild = (tx: Tx, buildId: string): Promise<Build | undefined> =>
   moveBuild(tx, buildId, 'cancel', {

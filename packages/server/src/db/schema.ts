@@ -571,6 +571,7 @@ export interface BuildsTable {
   finished_at: TimeOrNull;
   listed: boolean;
   setup: Generated<boolean>;
+  layer_of: string | null;
 }
 
 export interface SetupsTable {

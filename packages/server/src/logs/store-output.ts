@@ -20,9 +20,7 @@ interface Command extends LogOf, Pick<Logged, 'logs_truncated' | 'append'> {
 }
 
 /** `left`: this worker stops, another goes on. */
-export type Output =
-  | { kind: 'ended'; end: TaskEnd; tail: OutputTail }
-  | Extract<Followed, { kind: 'left' }>;
+export type Output = { kind: 'ended'; end: TaskEnd; tail: OutputTail } | Extract<Followed, { kind: 'left' }>;
 
 /**
  * Reads a command's journal to its end, from where the stored log ends, and stores what it prints. `limitMs`

@@ -13,15 +13,19 @@ const treeOf = async (ctx: Context, sourceId: string | null): Promise<Tree> =>
 
 /**
  * Gives a prepared sandbox the source that it is to show, with which its command starts. The row names the
- * source first, so that a task that runs always holds the row's source.
+ * source first, so that a task that runs always holds the row's source. `layer`: the key of what is below.
  */
-export async function bringFirst(ctx: Context, preview: PreviewSources): Promise<void> {
+export async function bringFirst(
+  ctx: Context,
+  preview: PreviewSources,
+  layer: string | undefined,
+): Promise<void> {
   await setSource(ctx.db, preview.id, preview.latest_source_id);
   if (preview.latest_source_id === null)
     await ctx.runner.putSource(preview.id, tarOf(ctx, preview.project_id, new Map()));
   else
     await putSourceFiles(ctx, preview.project_id, preview.latest_source_id, (tar, origin) =>
-      ctx.runner.putSource(preview.id, tar, origin),
+      ctx.runner.putSource(preview.id, tar, { ...origin, layer }),
     );
 }
 

@@ -17,7 +17,16 @@ import { Command, LIFE_SECONDS, MAX_OF_PROJECT, MAX_OF_THREAD, Port } from './sc
 import { countOpen, insertPreview } from './store.ts';
 
 /** What every order of a preview has. */
-export const order = { command: Command, port: Port };
+export const order = {
+  command: Command,
+  port: Port,
+  setup: Type.Optional(
+    Type.Boolean({
+      default: true,
+      description: "Have the layer of the app's setup below the source, and wait for it.",
+    }),
+  ),
+};
 const Order = Type.Object(order);
 
 /** 128 random bits as a DNS label: the address is the secret. */
@@ -70,6 +79,7 @@ export async function openPreview(
     token: newToken(),
     command: body.command,
     port: body.port,
+    setup: body.setup ?? true,
     source_id: sourceId,
     follows_head: followsHead,
     created_by: principal.actorId,

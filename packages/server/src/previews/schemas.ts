@@ -2,14 +2,17 @@ import Type from 'typebox';
 import { Enum, Id, Nullable, Text, Time } from '../http/schemas.ts';
 
 export const PREVIEW_STATUSES = ['starting', 'ready', 'failed', 'stopped'] as const;
-const PREVIEW_ERRORS = ['command_ended', 'start_timed_out', 'sandbox_lost'] as const;
+const PREVIEW_ERRORS = ['command_ended', 'start_timed_out', 'sandbox_lost', 'setup_failed'] as const;
 
 export interface PreviewError {
   code: (typeof PREVIEW_ERRORS)[number];
   message: string;
 }
 
-/** How long after its creation a preview may start, until something listens on its port. */
+/**
+ * How long after its creation, or after the setup that it waited for, a preview may start, until something
+ * listens on its port.
+ */
 export const START_SECONDS = 60;
 /** A preview's whole life. */
 export const LIFE_SECONDS = 8 * 3600;
@@ -46,6 +49,7 @@ export const Preview = Type.Object({
   }),
   command: Command,
   port: Port,
+  setup: Type.Boolean({ examples: [true], description: "It has the layer of the app's setup." }),
   error: Nullable(Type.Object({ code: Enum(PREVIEW_ERRORS), message: Text('The command ended with 3.') })),
   createdAt: Time,
   expiresAt: Nullable(Time),

@@ -18,6 +18,7 @@ export function previewView(ctx: Pick<Context, 'config' | 'listening'>, p: Previ
     url: addressOf(ctx, p.token),
     command: p.command,
     port: p.port,
+    setup: p.setup,
     error: p.error_code === null ? null : { code: p.error_code, message: p.error_message ?? p.error_code },
     createdAt: p.created_at.toISOString(),
     expiresAt: p.expires_at?.toISOString() ?? null,

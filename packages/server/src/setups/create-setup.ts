@@ -4,10 +4,12 @@ import type { SetupRow } from '../db/schema.ts';
 import { ApiError } from '../http/errors.ts';
 import { write } from '../http/operation.ts';
 import { Body, IdInput, Ok } from '../http/schemas.ts';
-import { loadProject, scopeOf } from '../projects/index.ts';
+import { headNotInitialized, loadProject, scopeOf } from '../projects/index.ts';
 import { loadSource } from '../sources/index.ts';
+import { effectiveSettings } from '../settings/index.ts';
 import { queueSetup, wantedSetup } from './need-setup.ts';
 import { Setup } from './schemas.ts';
+import { isEnded } from './state.ts';
 import { findNewest } from './store.ts';
 import { setupView } from './view.ts';
 
@@ -34,21 +36,18 @@ export const createSetup = write({
     const sourceId = call.body.sourceId ?? project.head_source_id;
     if (call.body.sourceId !== undefined) await loadSource(tx.db, project.id, call.body.sourceId);
     const of = { org_id: project.org_id, project_id: project.id, source_id: sourceId };
-    const wanted = await wantedSetup(tx.db, of);
-    if (!wanted && sourceId !== null)
+    if (!(await effectiveSettings(tx.db, project)).setup)
       throw new ApiError('conflict', 'The app has no setup. Set one in its settings.');
-    if (!wanted)
-      throw new ApiError('head_not_initialized', 'The app has no head yet. Name a source, or initialize the head.');
+    if (sourceId === null) throw headNotInitialized();
+    const wanted = (await wantedSetup(tx.db, of))!;
     const newest = await findNewest(tx.db, project.id, wanted.key);
     const setup =
-      newest && (isUnderWay(newest) || (!call.body.force && isUsable(newest, call.ctx, kept)))
+      newest && (!isEnded(newest) || (!call.body.force && isUsable(newest, call.ctx, kept)))
         ? newest
         : await queueSetup(tx, of, wanted);
     return { status: 202, body: { ok: true, setup: setupView(setup) }, scope: scopeOf(project) };
   },
 });
-
-const isUnderWay = ({ status }: SetupRow) => status === 'queued' || status === 'running';
 
 /** Whether it is ready, and its layer is not known to be gone. */
 function isUsable(setup: SetupRow, ctx: Context, kept: string[] | undefined): boolean {

@@ -18,7 +18,7 @@ import { keepProject } from '../projects/index.ts';
 import { effectiveSettings } from '../settings/index.ts';
 import { loadTree } from '../sources/index.ts';
 import { keyOf, namedFiles } from './key.ts';
-import { findNewest, findOfKey, insertSetup, keepUnderWay } from './store.ts';
+import { findNewest, findOfKey, insertSetup, keepUnderWay, loseLayer } from './store.ts';
 import type { OfKey } from './store.ts';
 
 const NOT_REPEATED_SECONDS = 600;
@@ -78,6 +78,10 @@ export async function setupOrWait(
 ): Promise<SetupFound | 'waits'> {
   for (let looks = 0; looks < LOOKS; looks++) {
     const found = await needSetup(ctx, of);
+    if (found.kind === 'ready' && !(await isKept(ctx, of.project_id, found.setupId))) {
+      await loseLayer(ctx.db, found.setupId);
+      continue;
+    }
     if (found.kind !== 'under way') return found;
     const waits = await transaction(ctx, async (tx) => {
       await job.fence(tx);
@@ -90,6 +94,10 @@ export async function setupOrWait(
   }
   throw new Error('setups of one key end faster than they are waited for');
 }
+
+/** Layers are a cache: the runner drops those that were not used for long where it needs their room. */
+const isKept = async (ctx: Context, projectId: string, setupId: string): Promise<boolean> =>
+  (await ctx.runner.keptLayers(projectId)).includes(setupId);
 
 async function needSetup(
   ctx: Context,

@@ -43,12 +43,7 @@ export async function workSetup(ctx: Context, job: SetupJob): Promise<void> {
 }
 
 /** Works on a started setup until it has ended. The layer stays when its task is removed. */
-async function carryOn(
-  ctx: Context,
-  job: SetupJob,
-  setup: SetupRow,
-  how: 'start' | 'attach',
-): Promise<void> {
+async function carryOn(ctx: Context, job: SetupJob, setup: SetupRow, how: 'start' | 'attach'): Promise<void> {
   const outcome = await findOutcome(ctx, job, setup, how);
   if (!outcome) return;
   await endSetup(ctx, job, setup, outcome);
@@ -119,9 +114,11 @@ function outcomeOfEnd(
   const ended = (code: SetupError['code'], message: string) =>
     failed(code, end.exitCode, `${message}${tail.sentence()}`);
   if (end.layer) return { status: 'ready', byteSize: end.layer.byteSize };
-  if (end.error?.code === 'layer_too_large') return failed('layer_too_large', end.exitCode, end.error.message);
+  if (end.error?.code === 'layer_too_large')
+    return failed('layer_too_large', end.exitCode, end.error.message);
   if (end.outcome === 'cancelled') return lost('The sandbox of this setup was ended.');
-  if (end.timedOut) return ended('timed_out', `The command took longer than ${setup.timeout_seconds} seconds.`);
+  if (end.timedOut)
+    return ended('timed_out', `The command took longer than ${setup.timeout_seconds} seconds.`);
   if (end.oom) return ended('command_failed', 'The command ran out of memory.');
   if (end.exitCode !== null && end.exitCode !== 0)
     return ended('command_failed', `The command exited with ${end.exitCode}.`);

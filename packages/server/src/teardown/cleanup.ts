@@ -33,6 +33,7 @@ import { markProjectEmptied, markProjectsPurged, purgeHeadHistory } from '../pro
 import { purgePullRequests } from '../pull-requests/index.ts';
 import { purgeRuns, purgeTools } from '../runs/index.ts';
 import { cleanUpLocalFolders, purgeHosted } from '../scm/index.ts';
+import { purgeSetups } from '../setups/index.ts';
 import { cleanUpObjects, expireRest, purgeBlobs, purgePacks, purgeSources } from '../sources/index.ts';
 import { purgeTasks } from '../tasks/index.ts';
 import { markThreadsPurged } from '../threads/index.ts';
@@ -55,6 +56,7 @@ const OF_PROJECTS: Purge[] = [
   purgePacks,
   purgeHeadHistory,
   purgeBuilds,
+  purgeSetups,
   purgeSources,
 ];
 /** Approvals name tools. */

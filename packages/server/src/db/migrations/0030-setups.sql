@@ -46,6 +46,8 @@ create table setup_logs (
 
 alter table threads add column setup_id text;
 alter table builds add column setup boolean not null default false;
+-- The setup whose layer it was started with.
+alter table builds add column layer_of text;
 alter table previews add column setup boolean not null default true;
 -- From when its time to start counts; a preview that waits for a setup has all of it left.
 alter table previews add column starting_since timestamptz(3) not null default now();
