@@ -37,6 +37,7 @@ import type {
   CreateProjectInput,
   CreatePullRequestInput,
   CreateServiceAccountInput,
+  CreateSetupInput,
   CreateTaskInput,
   CreateThreadInput,
   CreateWebhookInput,
@@ -96,6 +97,7 @@ import type {
   SetModelKeyInput,
   SetOrganizationVariableInput,
   Settings,
+  Setup,
   SignInInput,
   Source,
   SourceFile,
@@ -719,6 +721,31 @@ export interface EnvironmentCalls {
   deleteOrganization(name: string, options?: WriteOptions): Call<Variable>;
 }
 
+export interface SetupsCalls {
+  /** List an app's setups, newest first. */
+  list(appId: string, options?: PageOptions): ListCall<Setup>;
+  /** Make a source's setup ahead of its use. */
+  create(appId: string, body?: CreateSetupInput, options?: WriteOptions): Call<Setup>;
+  /** Get a setup; with waitSeconds once it has ended. */
+  get(appId: string, setupId: string, options?: { waitSeconds?: number } & CallOptions): Call<Setup>;
+  /** Read what a setup's command printed. */
+  logs(
+    appId: string,
+    setupId: string,
+    options?: { offset?: number; waitSeconds?: number } & CallOptions,
+  ): Call<{
+    text: string;
+    /** The size of the whole log so far. */
+    byteSize: number;
+    /** The log has only the first 2 MiB of the output; its last line says so. */
+    truncated: boolean;
+    /** Where this text ends: the next `offset`. */
+    nextOffset: number;
+    /** The setup has ended, and the log has nothing after `nextOffset`. */
+    ended: boolean;
+  }>;
+}
+
 export interface OperationsCalls {
   /** Find the receipts of an idempotency key. */
   list(options: { idempotencyKey: string } & PageOptions): ListCall<Operation>;
@@ -1122,6 +1149,7 @@ export interface Resources {
   workspaces: WorkspacesCalls;
   settings: SettingsCalls;
   environment: EnvironmentCalls;
+  setups: SetupsCalls;
   operations: OperationsCalls;
   models: ModelsCalls;
   modelKeys: ModelKeysCalls;
@@ -1166,6 +1194,7 @@ export interface AppResources {
   workspaces: Bound<Pick<WorkspacesCalls, 'reportActivity' | 'policy' | 'history'>>;
   settings: Bound<Pick<SettingsCalls, 'get' | 'update'>>;
   environment: Bound<Pick<EnvironmentCalls, 'list' | 'get' | 'set' | 'delete'>>;
+  setups: Bound<Pick<SetupsCalls, 'list' | 'create' | 'get' | 'logs'>>;
 }
 
 /** Calls of one project, by the Direct API, its ids left out. */
@@ -1182,6 +1211,7 @@ export interface ProjectResources {
   previews: Bound<Pick<PreviewsCalls, 'createOfApp' | 'listOfApp' | 'get' | 'delete'>>;
   settings: Bound<Pick<SettingsCalls, 'get' | 'update'>>;
   environment: Bound<Pick<EnvironmentCalls, 'list' | 'get' | 'set' | 'delete'>>;
+  setups: Bound<Pick<SetupsCalls, 'list' | 'create' | 'get' | 'logs'>>;
 }
 
 /** Calls of one thread of an app, its ids left out. */

@@ -108,6 +108,10 @@ environment.list GET A/environment [variables d
 .getOrganization GET /environment/: variable
 .setOrganization PUT /environment/: variable kb
 .deleteOrganization DELETE /environment/: variable k
+setups.list GET A/setups [setups d
+.create POST A/setups setup dkb
+.get GET A/setups/: setup d
+.logs GET A/setups/:/logs logs d
 operations.list GET /operations [operations
 .get GET /operations/: operation
 models.list GET /models [models
