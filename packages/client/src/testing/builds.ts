@@ -21,6 +21,7 @@ interface Order {
   command: string;
   outputDirectory: string;
   timeoutSeconds?: number;
+  setup?: boolean;
 }
 /** Where a build is made; its thread is null for one of the app. */
 type Site = Omit<Place, 'thread'> & { thread: ThreadState | null };
@@ -31,6 +32,7 @@ const orderOf = ({ body }: Call): Order =>
     command: 'text10000!',
     outputDirectory: 'text1024!',
     timeoutSeconds: 'count600',
+    setup: 'flag',
   });
 
 export function createBuild(call: Call): Reply {
@@ -65,6 +67,7 @@ function begin(site: Site, input: Order, { source, files }: ReturnType<typeof so
     command: input.command,
     outputDirectory: input.outputDirectory,
     timeoutSeconds: input.timeoutSeconds ?? TIMEOUT_SECONDS,
+    setup: input.setup ?? false,
     status: 'queued',
     exitCode: null,
     error: null,
