@@ -1,3 +1,4 @@
+import type { LayerView } from '../layers/layer-view.ts';
 import type { Bind } from '../sandbox/driver.ts';
 import type { Layer } from '../layers/layer-cache.ts';
 import type { Overlay } from './overlay.ts';
@@ -24,6 +25,8 @@ export interface Tree {
   hasHistory: boolean;
   /** The layer of its setup: mounted below the source tree, or copied where there is none. */
   layer?: Layer | undefined;
+  /** What was copied of the layer, as it was then. */
+  placed?: LayerView | undefined;
   /** Where it lies over a source tree. */
   over?: Over;
 }

@@ -1,7 +1,7 @@
 import { chmodSync } from 'node:fs';
 import type { Readable } from 'node:stream';
-import { bytesOf, FIND_FORMAT } from './listing.ts';
-import { SourceListing } from './source-listing.ts';
+import { bytesOf, endOfListing, FIND_FORMAT, parseListing } from './listing.ts';
+import { linksOf, SourceListing } from './source-listing.ts';
 import { RunnerError } from '../errors.ts';
 import type { Origin, TreeKey } from '../protocol.ts';
 import { collect } from '../sandbox/collect.ts';
@@ -9,6 +9,7 @@ import { DEFAULT_LIMITS, WORKSPACE, type Bind } from '../sandbox/driver.ts';
 import { GUEST } from '../sandbox/guest.ts';
 import { makeSandboxFolder, startSandbox, type Host } from '../sandbox/host.ts';
 import { LayerCache, layerLimits, type Layer } from '../layers/layer-cache.ts';
+import { LAYER, layerBind, viewOfCopy } from '../layers/layer-view.ts';
 import { trimLayer } from '../layers/trim-layer.ts';
 import { discard } from './discard.ts';
 import { FRESH_PATCH, freshPatch, patchAsIs } from './fresh-patch.ts';
@@ -28,8 +29,6 @@ const UNTAR = 'umask 022; tar -xf - --no-same-owner --delay-directory-restore';
 const LIST = `find . -mindepth 1 -printf '${FIND_FORMAT}'`;
 /** Where a sandbox that copies a history finds it. */
 const HISTORY = '/run/headrace-history';
-/** Where the runner's own sandboxes find a layer. */
-const LAYER = '/run/headrace-layer';
 const NO_LINKS: ReadonlyMap<string, string> = new Map();
 
 /** How the kernel, Node and tar (of a file that fits in part) report a full file system. */
@@ -94,29 +93,35 @@ export class Trees {
     const tree: Tree = { ...this.#plain(name), hasHistory: below.history !== undefined, layer: below.layer };
     if (!tar) return tree;
     try {
-      const { links } = await this.#unpack(tree, tar, below);
-      return { ...tree, links };
+      return { ...tree, ...(await this.#unpack(tree, tar, below)) };
     } catch (error) {
       discard(tree.folder);
       throw error;
     }
   }
 
-  /** Unpacks the files, with copies of the layer and the history; returns the links among them. */
-  async #unpack(tree: Tree, tar: Readable, { layer, history }: Below): Promise<Pick<Tree, 'links'>> {
+  /** Unpacks the files, with copies of the layer and the history. */
+  async #unpack(
+    tree: Tree,
+    tar: Readable,
+    { layer, history }: Below,
+  ): Promise<Pick<Tree, 'links' | 'placed'>> {
     const binds = [tree.bind({ readOnly: false })];
     const steps = [UNTAR];
     if (layer ?? history) steps.push(LIST);
     if (layer) {
-      binds.push({ host: layer.folder, inside: LAYER, readOnly: true });
-      steps.push(`node ${GUEST}/place-layer.cjs ${LAYER}`);
+      binds.push(layerBind(layer));
+      steps.push(`printf '\\0'`, `node ${GUEST}/place-layer.cjs ${LAYER}`, LIST);
     }
     if (history) {
       binds.push({ host: history.folder, inside: HISTORY, readOnly: true });
       steps.push(`cp -R ${HISTORY}/.git .`);
     }
     const listed = await this.#feed(binds, steps.join(' && '), tar);
-    return { links: (layer ?? history) ? new SourceListing(listed).links : NO_LINKS };
+    if (!layer && !history) return { links: NO_LINKS };
+    const source = parseListing(listed);
+    const all = layer && parseListing(listed.subarray(endOfListing(listed)));
+    return { links: linksOf(source), placed: all && viewOfCopy(source, all) };
   }
 
   /** A new tree of these files alone, and their paths, with one character per byte. Throws as `make` does. */
