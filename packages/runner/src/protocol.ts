@@ -19,12 +19,14 @@
  *                                                     (path → target): all links that there are then
  *   GET    /sources?group=GROUP                       → { keys: string[] }  kept files of that project, the
  *                                                     most recently used first
+ *   GET    /layers?group=GROUP                        → { keys: string[] }  kept layers of that project, the
+ *                                                     most recently used first
  *   GET    /groups                                    → { groups: string[] }  projects with anything kept
  *   DELETE /groups/:id                                → 204  drops what is kept for that project and unused:
- *                                                     files and installed dependencies
+ *                                                     files, histories and layers
  *   POST   /tasks/:id                 TaskRequest     → 201, or 200 when the task exists: an id never starts
- *                                                     twice; 410 for a build or preview that was removed,
- *                                                     even if the removal arrived first
+ *                                                     twice; 410 for a build, preview or setup that was
+ *                                                     removed, even if the removal arrived first
  *   GET    /tasks                                     → { tasks: TaskState[] }
  *   GET    /tasks/:id                                 → TaskState
  *   GET    /tasks/:id/journal?from=N                  → NDJSON of JournalEntry; stays open until the `end`
@@ -37,11 +39,12 @@
  *   POST   /tasks/:id/steer           SteerRequest    → 204  hands a message to a running turn, once per id;
  *                                                     409 `not_steerable`; 504 `no_answer`: ask again
  *   PUT    /tasks/:id/source?ORIGIN   tar             → 204  build and preview: the files; to a preview that
- *                                                     has them, a patch
+ *                                                     has them, a patch. setup: the named files, no ORIGIN
  *   GET    /tasks/:id/output                          → tar  build: `outputDirectory` after the end, read
  *                                                     from a fresh read-only sandbox
  *   DELETE /tasks/:id                                 → 204  idempotent; resolves once its sandbox and its
- *                                                     files are gone; 500 when that is not confirmed
+ *                                                     files are gone; 500 when that is not confirmed. The
+ *                                                     layer of a setup stays
  *   GET    /tasks/:id/connect         Upgrade: tcp    → 101  preview: a raw byte pipe to the port inside the
  *                                                     sandbox; 502 when nothing listens, 429
  *                                                     `too_many_visitors`
@@ -53,10 +56,8 @@
  *   keep=KEY&group=GROUP     keeps the files under that key for that project, where `restore` is `overlay`
  *   base=KEY                 lies over the files kept under that key, with a patch as the tar or without a
  *                            body; 404 `not_cached` when they are not kept
- *   warm=GROUP&lock=SHA256   with either of them, workspaces only, where `restore` is `overlay`: starts with
- *                            the dependency folder that another workspace of that project installed by a
- *                            lock file of that SHA-256, under the same runtime (`&runtime=NAME`); `lock` may
- *                            be repeated
+ *   layer=KEY                with or without them: the files lie over that layer; 404 `no_layer`, before all
+ *                            else, when it is not kept
  *   history=KEY              with any of them, workspaces only: with the `.git` kept under that key; 404
  *                            `no_history` when it is not kept
  *
@@ -71,10 +72,12 @@
  * but `scripted` finds a git repository in the workspace, whose one commit is the source as the agent's
  * first turn found it, unless the workspace has a history; captures leave it out.
  *
- * Installed dependencies: when a task has ended by itself, a `node_modules` that an installer finished by
- * the adjacent lock file becomes a layer below the workspace, and below later workspaces of the same project
- * with that lock file; each workspace writes to its own layer. This does not happen where `restore` is
- * `copy`, nor in builds and previews.
+ * Layers: a `setup` runs its command in a sandbox that holds the sent files alone. If it exits with 0, what
+ * then lies beside these files becomes the layer: regular files, folders, and links that stay inside. It is kept
+ * for the project under the task's id, until its room is needed or DELETE /groups; the end entry then has
+ * `layer`. A layer is never written: each workspace, build and preview has changes of its own above it. A file
+ * of the source wins over what the layer has at, above or below its path; where a patch deletes a path, the
+ * layer's shows. Captures leave out what is as the layer has it.
  *
  * Fences: a worker that was taken for dead may wake up and believe that it still holds a workspace.
  * `Headrace-Fence: N` may accompany PUT, DELETE and patch of a workspace, and POST and DELETE of a task in
@@ -95,7 +98,7 @@ import Type from 'typebox';
 import type { Static, TSchema } from 'typebox';
 
 /** Version 0 is a runner's from before versions: its status and its socket's path name none. */
-export const PROTOCOL_VERSION = 3;
+export const PROTOCOL_VERSION = 4;
 
 const Nullable = <S extends TSchema>(schema: S) => Type.Union([schema, Type.Null()]);
 const Texts = Type.Record(Type.String(), Type.String());
@@ -152,13 +155,13 @@ export interface TreeKey {
 /**
  * What a tree is made from; travels as query parameters. `keep`: the tar holds all files and is kept as a
  * source tree under this key. `base`: the workspace lies over the tree kept under this key, and the tar, if
- * any, is a patch. `warm`: it takes part in the project's installed dependencies; `locks`: SHA-256 of the
- * lock files at its top. `history`: the key of the `.git` that it gets.
+ * any, is a patch. `layer`: the key of the layer below these files. `history`: the key of the `.git` that it
+ * gets.
  */
 export interface Origin {
   keep?: TreeKey | undefined;
   base?: string | undefined;
-  warm?: { group: string; locks: string[]; runtime?: string | undefined } | undefined;
+  layer?: string | undefined;
   history?: string | undefined;
 }
 
@@ -410,19 +413,33 @@ export const PreviewRequest = Type.Object({
   port: Type.Number(),
 });
 
-export type TaskRequest = TurnRequest | ExecRequest | BuildRequest | PreviewRequest;
+/**
+ * A command in a scratch sandbox that holds exactly the files sent by PUT …/source, a plain tar; starts when
+ * they have arrived. Its time-out bounds the command; making the layer takes at most LAYER_TIMEOUT_MS more.
+ */
+export type SetupRequest = Static<typeof SetupRequest>;
+export const SetupRequest = Type.Object({
+  ...COMMON,
+  kind: Type.Literal('setup'),
+  command: Type.String(),
+  /** The project that the layer is kept for. */
+  group: Type.String({ pattern: '^[\\w-]{1,100}$' }),
+});
+
+export type TaskRequest = TurnRequest | ExecRequest | BuildRequest | PreviewRequest | SetupRequest;
 /** By `kind`, so that a fault names its member instead of all the kinds that the body is not. */
 export const TASK_REQUESTS = {
   turn: TurnRequest,
   exec: ExecRequest,
   build: BuildRequest,
   preview: PreviewRequest,
+  setup: SetupRequest,
 };
 
 export type TaskState = Static<typeof TaskState>;
 export const TaskState = Type.Object({
   id: Type.String(),
-  kind: Type.Enum(['turn', 'exec', 'build', 'preview']),
+  kind: Type.Enum(['turn', 'exec', 'build', 'preview', 'setup']),
   workspaceId: Nullable(Type.String()),
   status: Type.Enum(['preparing', 'running', 'ended']),
   /** Offset of the newest journal entry, -1 when there is none. */
@@ -443,7 +460,8 @@ export const TaskEnd = Type.Object({
   timedOut: Type.Boolean(),
   oom: Type.Boolean(),
   /**
-   * turn: `script_failed`, `agent_error`, `not_configured` (its command is missing); any: `sandbox_lost`,
+   * turn: `script_failed`, `agent_error`, `not_configured` (its command is missing); setup:
+   * `layer_too_large` (2 GiB, 200,000 entries, or the sandbox's disk); any: `sandbox_lost`,
    * `workspace_unavailable` (its runtime is not there, and nothing was started).
    */
   error: Nullable(
@@ -452,6 +470,7 @@ export const TaskEnd = Type.Object({
         'script_failed',
         'agent_error',
         'not_configured',
+        'layer_too_large',
         'sandbox_lost',
         'workspace_unavailable',
       ]),
@@ -459,6 +478,8 @@ export const TaskEnd = Type.Object({
     }),
   ),
   durationMs: Type.Number(),
+  /** setup: its layer is kept. */
+  layer: Type.Optional(Type.Object({ byteSize: Type.Number() })),
 });
 
 export type JournalEntry = Static<typeof JournalEntry>;
@@ -491,7 +512,7 @@ export const JournalEntry = Type.Intersect([
       title: Type.String(),
       input: Type.Optional(Type.Unknown()),
     }),
-    /** exec, build, preview: what the command printed, in order of arrival, at most 64 KiB an entry. */
+    /** exec, build, preview, setup: what the command printed, in order of arrival, at most 64 KiB an entry. */
     Type.Object({
       type: Type.Literal('output'),
       stream: Type.Enum(['stdout', 'stderr']),
@@ -521,3 +542,8 @@ export const FENCE_HEADER = 'headrace-fence';
 
 /** Output of a tool call is cut here, output of exec per stream at 1 MiB by the worker. */
 export const TOOL_OUTPUT_BYTES = 64 * 1024;
+
+/** What a layer may hold, and how long it may take to make one of what a setup left. */
+export const LAYER_BYTES = 2 * 1024 ** 3;
+export const LAYER_ENTRIES = 200_000;
+export const LAYER_TIMEOUT_MS = 120_000;

@@ -84,6 +84,8 @@ const SAMPLES: Record<string, Sample> = {
   'approvals.answerApproval': { body: () => ({ decision: 'deny' }) },
   'builds.createBuild': { body: () => ({ command: 'true', outputDirectory: '.' }) },
   'builds.listBuilds': NOTHING,
+  'builds.createAppBuild': { body: () => ({ command: 'true', outputDirectory: '.' }) },
+  'builds.listAppBuilds': NOTHING,
   'builds.listAllAppBuilds': NOTHING,
   'builds.getBuild': NOTHING,
   'builds.getArtifact': NOTHING,
@@ -92,6 +94,8 @@ const SAMPLES: Record<string, Sample> = {
   'builds.cancelBuild': EMPTY,
   'previews.createPreview': { body: () => ({ command: 'true', port: 3000 }) },
   'previews.listPreviews': NOTHING,
+  'previews.createAppPreview': { body: () => ({ command: 'true', port: 3000 }) },
+  'previews.listAppPreviews': NOTHING,
   'previews.listAllAppPreviews': NOTHING,
   'previews.getPreview': NOTHING,
   'previews.deletePreview': NOTHING,
@@ -116,6 +120,10 @@ const SAMPLES: Record<string, Sample> = {
   'environment.getAppVariable': NOTHING,
   'environment.setAppVariable': { body: () => ({ value: 'v' }) },
   'environment.deleteAppVariable': NOTHING,
+  'setups.listSetups': NOTHING,
+  'setups.createSetup': EMPTY,
+  'setups.getSetup': NOTHING,
+  'setups.getLogs': NOTHING,
   'environment.listOrganizationVariables': NOTHING,
   'environment.getOrganizationVariable': NOTHING,
   'environment.setOrganizationVariable': { body: () => ({ value: 'v' }) },
@@ -242,6 +250,7 @@ const MISSING: Record<string, string> = {
   applyId: 'apply',
   buildId: 'build',
   previewId: 'preview',
+  setupId: 'setup',
   operationId: 'operation',
   accountId: 'service_account',
   credentialId: 'credential',
@@ -331,6 +340,9 @@ async function party(): Promise<Party> {
     .build.id as string;
   const previewId = (await post(`${p}/threads/${shown}/previews`, { command: 'true', port: 3000 })).body
     .preview.id as string;
+  const setup = { command: 'true', paths: ['.'] };
+  expectStatus(await s.call('PATCH', `${p}/settings`, { setup }, { key }), 200);
+  const setupId = (await post(`${p}/setups`, { sourceId })).body.setup.id as string;
   const projectId = (await post('/api/projects', { name: 'direct' })).body.project.id as string;
   const taskId = (await post('/api/tasks', { projectId, title: 'ours' })).body.task.id as string;
   const automationId = (
@@ -385,6 +397,7 @@ async function party(): Promise<Party> {
       applyId,
       buildId,
       previewId,
+      setupId,
       projectId,
       approvalId,
       taskId,
@@ -736,6 +749,7 @@ describe('404', () => {
         'applies.previewApply',
         'edits.createEdit',
         'builds.createBuild',
+        'setups.createSetup',
         'checkpoints.restoreSource',
       ].map((name) => ({ route: routes.find((r) => r.operation.name === name)!, ids }));
     const answers = await Promise.all(
@@ -747,7 +761,9 @@ describe('404', () => {
             const path = route.path.replace(/:(\w+)/g, (_, name: string) => valueOf(route, own, name)!);
             const body = {
               ...(SAMPLES[route.operation.name]!.body?.({ ...ids, idem }) as object | undefined),
-              ...(/createThread|createBuild/.test(route.operation.name) ? { sourceId: ids.sourceId } : {}),
+              ...(/createThread|createBuild|createSetup/.test(route.operation.name)
+                ? { sourceId: ids.sourceId }
+                : {}),
             };
             // A thread that nothing occupies: one with a preview only.
             const idle = path.replace(own.threadId!, idleThread());
@@ -766,6 +782,7 @@ describe('404', () => {
       '404 source_not_found',
       '404 source_not_found',
       '404 project_not_found',
+      '404 source_not_found',
       '404 source_not_found',
       '404 source_not_found',
       '404 source_not_found',

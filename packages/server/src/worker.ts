@@ -18,6 +18,7 @@ import { maintainReceipts } from './receipts/maintain.ts';
 import { driveLoop, reconcileReplies, replyToPoints } from './review-loop/index.ts';
 import { previewDied, reconcilePreviews, workPreview } from './previews/index.ts';
 import { renameRepository } from './projects/index.ts';
+import { reconcileSetups, workSetup } from './setups/index.ts';
 import { failQueuedRuns } from './runs/index.ts';
 import type { Repairs } from './runs/index.ts';
 import { runsDied, workRuns } from './runs/run-work.job.ts';
@@ -121,6 +122,7 @@ export async function startWork(ctx: Context, connection: pg.PoolConfig): Promis
     },
     'apply.merge': { run: (job) => mergeApplies(ctx, job), concurrency: 4 },
     'build.work': { run: (job) => workBuilds(ctx, job), concurrency: ctx.config.buildConcurrency },
+    'setup.work': { run: (job) => workSetup(ctx, job), concurrency: ctx.config.buildConcurrency },
     // Held as long as a preview is open; beyond this one worker's previews wait, and fail where none gets
     // free.
     'preview.work': {
@@ -163,6 +165,7 @@ export async function startWork(ctx: Context, connection: pg.PoolConfig): Promis
   sweepWorkspaces(ctx);
   reconcilePreviews(ctx);
   reconcileBuilds(ctx);
+  reconcileSetups(ctx);
   fillPlaces(ctx);
   reconcileApplies(ctx);
   reconcileUpdates(ctx);

@@ -22,7 +22,9 @@ import type {
   CommitStatus,
   ConflictFile,
   Counter,
+  CreateAppBuildInput,
   CreateAppInput,
+  CreateAppPreviewInput,
   CreateApplyInput,
   CreateAutomationInput,
   CreateBuildInput,
@@ -35,6 +37,7 @@ import type {
   CreateProjectInput,
   CreatePullRequestInput,
   CreateServiceAccountInput,
+  CreateSetupInput,
   CreateTaskInput,
   CreateThreadInput,
   CreateWebhookInput,
@@ -94,6 +97,7 @@ import type {
   SetModelKeyInput,
   SetOrganizationVariableInput,
   Settings,
+  Setup,
   SignInInput,
   Source,
   SourceFile,
@@ -587,6 +591,13 @@ export interface BuildsCalls {
   ): WorkCall<Build, Build>;
   /** List a thread's builds, newest first. */
   list(appId: string, threadId: string, options?: PageOptions): ListCall<Build>;
+  /** Build an app's head, or any source of it. */
+  createOfApp(appId: string, body: CreateAppBuildInput, options?: WriteOptions): WorkCall<Build, Build>;
+  /** List an app's builds, newest first. */
+  listOfApp(
+    appId: string,
+    options?: { threadId?: string; sourceId?: string; status?: string } & PageOptions,
+  ): ListCall<Build>;
   /** Get a build; with waitSeconds once it has ended. */
   get(
     appId: string,
@@ -629,6 +640,13 @@ export interface PreviewsCalls {
   ): WorkCall<Preview, Preview>;
   /** List a thread's previews, newest first. */
   list(appId: string, threadId: string, options?: PageOptions): ListCall<Preview>;
+  /** Show an app's head, or any source of it, in a browser. */
+  createOfApp(appId: string, body: CreateAppPreviewInput, options?: WriteOptions): WorkCall<Preview, Preview>;
+  /** List an app's previews, newest first. */
+  listOfApp(
+    appId: string,
+    options?: { threadId?: string; sourceId?: string; status?: string } & PageOptions,
+  ): ListCall<Preview>;
   /** Get a preview; with waitSeconds once it is no longer starting. */
   get(
     appId: string,
@@ -701,6 +719,31 @@ export interface EnvironmentCalls {
   setOrganization(name: string, body: SetOrganizationVariableInput, options?: WriteOptions): Call<Variable>;
   /** Delete an environment variable of the organization. */
   deleteOrganization(name: string, options?: WriteOptions): Call<Variable>;
+}
+
+export interface SetupsCalls {
+  /** List an app's setups, newest first. */
+  list(appId: string, options?: PageOptions): ListCall<Setup>;
+  /** Make a source's setup ahead of its use. */
+  create(appId: string, body?: CreateSetupInput, options?: WriteOptions): Call<Setup>;
+  /** Get a setup; with waitSeconds once it has ended. */
+  get(appId: string, setupId: string, options?: { waitSeconds?: number } & CallOptions): Call<Setup>;
+  /** Read what a setup's command printed. */
+  logs(
+    appId: string,
+    setupId: string,
+    options?: { offset?: number; waitSeconds?: number } & CallOptions,
+  ): Call<{
+    text: string;
+    /** The size of the whole log so far. */
+    byteSize: number;
+    /** The log has only the first 2 MiB of the output; its last line says so. */
+    truncated: boolean;
+    /** Where this text ends: the next `offset`. */
+    nextOffset: number;
+    /** The setup has ended, and the log has nothing after `nextOffset`. */
+    ended: boolean;
+  }>;
 }
 
 export interface OperationsCalls {
@@ -1106,6 +1149,7 @@ export interface Resources {
   workspaces: WorkspacesCalls;
   settings: SettingsCalls;
   environment: EnvironmentCalls;
+  setups: SetupsCalls;
   operations: OperationsCalls;
   models: ModelsCalls;
   modelKeys: ModelKeysCalls;
@@ -1140,11 +1184,17 @@ export interface AppResources {
   edits: Bound<Pick<EditsCalls, 'create'>>;
   execs: Bound<Pick<ExecsCalls, 'create'>>;
   approvals: Bound<Pick<ApprovalsCalls, 'list' | 'answer'>>;
-  builds: Bound<Pick<BuildsCalls, 'create' | 'list' | 'get' | 'artifact' | 'manifest' | 'logs' | 'cancel'>>;
-  previews: Bound<Pick<PreviewsCalls, 'create' | 'list' | 'get' | 'delete'>>;
+  builds: Bound<
+    Pick<
+      BuildsCalls,
+      'create' | 'list' | 'createOfApp' | 'listOfApp' | 'get' | 'artifact' | 'manifest' | 'logs' | 'cancel'
+    >
+  >;
+  previews: Bound<Pick<PreviewsCalls, 'create' | 'list' | 'createOfApp' | 'listOfApp' | 'get' | 'delete'>>;
   workspaces: Bound<Pick<WorkspacesCalls, 'reportActivity' | 'policy' | 'history'>>;
   settings: Bound<Pick<SettingsCalls, 'get' | 'update'>>;
   environment: Bound<Pick<EnvironmentCalls, 'list' | 'get' | 'set' | 'delete'>>;
+  setups: Bound<Pick<SetupsCalls, 'list' | 'create' | 'get' | 'logs'>>;
 }
 
 /** Calls of one project, by the Direct API, its ids left out. */
@@ -1155,10 +1205,13 @@ export interface ProjectResources {
     Pick<SourcesCalls, 'import' | 'list' | 'get' | 'files' | 'file' | 'archive' | 'diff' | 'search'>
   >;
   applies: Bound<Pick<AppliesCalls, 'list' | 'get'>>;
-  builds: Bound<Pick<BuildsCalls, 'get' | 'artifact' | 'manifest' | 'logs' | 'cancel'>>;
-  previews: Bound<Pick<PreviewsCalls, 'get' | 'delete'>>;
+  builds: Bound<
+    Pick<BuildsCalls, 'createOfApp' | 'listOfApp' | 'get' | 'artifact' | 'manifest' | 'logs' | 'cancel'>
+  >;
+  previews: Bound<Pick<PreviewsCalls, 'createOfApp' | 'listOfApp' | 'get' | 'delete'>>;
   settings: Bound<Pick<SettingsCalls, 'get' | 'update'>>;
   environment: Bound<Pick<EnvironmentCalls, 'list' | 'get' | 'set' | 'delete'>>;
+  setups: Bound<Pick<SetupsCalls, 'list' | 'create' | 'get' | 'logs'>>;
 }
 
 /** Calls of one thread of an app, its ids left out. */

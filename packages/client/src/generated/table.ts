@@ -77,6 +77,8 @@ approvals.list GET T/approvals [approvals d
 .answer POST T/approvals/: approval dkb
 builds.create POST T/builds build dkb
 .list GET T/builds [builds d
+.createOfApp POST A/builds build dkb
+.listOfApp GET A/builds [builds d
 .get GET A/builds/: build d
 .artifact GET A/builds/:/artifact bytes d
 .manifest GET A/builds/:/manifest manifest d
@@ -85,6 +87,8 @@ builds.create POST T/builds build dkb
 .listAll GET /platform/v1/builds [builds
 previews.create POST T/previews preview dkb
 .list GET T/previews [previews d
+.createOfApp POST A/previews preview dkb
+.listOfApp GET A/previews [previews d
 .get GET A/previews/: preview d
 .delete DELETE A/previews/: preview dk
 .listAll GET /platform/v1/previews [previews
@@ -104,6 +108,10 @@ environment.list GET A/environment [variables d
 .getOrganization GET /environment/: variable
 .setOrganization PUT /environment/: variable kb
 .deleteOrganization DELETE /environment/: variable k
+setups.list GET A/setups [setups d
+.create POST A/setups setup dkb
+.get GET A/setups/: setup d
+.logs GET A/setups/:/logs logs d
 operations.list GET /operations [operations
 .get GET /operations/: operation
 models.list GET /models [models

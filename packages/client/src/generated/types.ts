@@ -177,7 +177,10 @@ export interface Thread {
   archiveVersion: Counter;
   latestUserMessageAt: Time | null;
   workspaceStatus: 'preparing' | 'cancelled' | 'ready' | 'archived' | 'cleanup_pending' | 'error' | null;
+  /** `running` while the workspace is made, and while it waits for the app's setup; `failed` if that failed: its log is then in `.hoplite/setup.log`. */
   workspaceSetupStatus: 'pending' | 'running' | 'ready' | 'failed' | null;
+  /** The setup that the workspace has, or waits for. */
+  setupId: string | null;
   latestRunId: string | null;
   runStartedAt: Time | null;
   runTurnStartedAt: Time | null;
@@ -586,13 +589,16 @@ export interface Approval {
 export interface Build {
   id: string;
   projectId: string;
-  threadId: string;
+  /** Null: a build of the app, by no thread. */
+  threadId: string | null;
   sourceId: string;
   /** Run by `sh -c` in the source's root. */
   command: string;
   /** A path below the source's root, or `.` for all of it. */
   outputDirectory: string;
   timeoutSeconds: number;
+  /** It has the layer of the app's setup. */
+  setup: boolean;
   status: 'queued' | 'building' | 'ready' | 'failed';
   exitCode: number | null;
   error: {
@@ -603,7 +609,8 @@ export interface Build {
       | 'output_invalid'
       | 'output_too_large'
       | 'cancelled'
-      | 'worker_lost';
+      | 'worker_lost'
+      | 'setup_failed';
     message: string;
   } | null;
   artifactSha256: Sha256 | null;
@@ -630,7 +637,12 @@ export interface Manifest {
 export interface Preview {
   id: string;
   projectId: string;
-  threadId: string;
+  /** Null: a preview of the app, by no thread. */
+  threadId: string | null;
+  /** The source that it shows now. Null: its thread has none yet. */
+  sourceId: string | null;
+  /** Whose newer sources are written into it. Null: it shows one source. */
+  follow: 'thread' | 'head' | null;
   status: 'starting' | 'ready' | 'failed' | 'stopped';
   /** Opens in a browser without a key: anyone who knows it sees the preview. */
   url: string;
@@ -638,8 +650,10 @@ export interface Preview {
   command: string;
   /** Where the command's server listens. */
   port: number;
+  /** It has the layer of the app's setup. */
+  setup: boolean;
   error: {
-    code: 'command_ended' | 'start_timed_out' | 'sandbox_lost';
+    code: 'command_ended' | 'start_timed_out' | 'sandbox_lost' | 'setup_failed';
     message: string;
   } | null;
   createdAt: Time;
@@ -700,6 +714,7 @@ export interface Settings {
   concurrency: SettingsConcurrency | null;
   /** The system that sandboxes have, a name from `GET /api/runtimes`. */
   runtime: string | null;
+  setup: SettingsSetup | null;
   preview: {
     frameAncestors: Array<string>;
   } | null;
@@ -730,6 +745,26 @@ export interface Variable {
   level: 'organization' | 'app';
   createdAt: Time;
   updatedAt: Time;
+}
+export interface Setup {
+  id: string;
+  projectId: string;
+  /** Of the command, and the path, mode and content of the files that the setting names. */
+  key: string;
+  command: string;
+  /** The source for which it was made; others with the same key share it. */
+  sourceId: string;
+  status: 'queued' | 'running' | 'ready' | 'failed';
+  exitCode: number | null;
+  error: {
+    code: 'command_failed' | 'timed_out' | 'layer_too_large' | 'sandbox_lost';
+    message: string;
+  } | null;
+  /** Of the layer; null unless it is ready. */
+  byteSize: number | null;
+  createdAt: Time;
+  startedAt: Time | null;
+  finishedAt: Time | null;
 }
 export interface Operation {
   id: string;
@@ -1353,6 +1388,14 @@ export interface SettingsConcurrency {
   runs?: number | null;
   builds?: number | null;
 }
+/** Prepares sandboxes: what the command leaves beside these files is below the files of workspaces and previews, and of builds that ask for it. */
+export interface SettingsSetup {
+  /** Run by `sh -c`, once for the same files. null: none, even if the organization has one. */
+  command: string | null;
+  /** The files that the command has: paths, folders with a `/` at the end, or `.` for all files. Those that a source does not have are left out. */
+  paths: Array<string>;
+  timeoutSeconds?: number;
+}
 /** `enabled` and `autoMerge` apply when a pull request is created, the others at each use. A field that is null or left out is the organization's, else the service's default. */
 export interface SettingsReviewLoop {
   /** New pull requests begin with their review loop enabled. Default: false. */
@@ -1380,6 +1423,7 @@ export interface UpdateAppSettingsBody {
   concurrency?: SettingsConcurrency | null;
   /** The system that sandboxes have, a name from `GET /api/runtimes`. */
   runtime?: string | null;
+  setup?: SettingsSetup | null;
   preview?: {
     frameAncestors: Array<string>;
   } | null;
@@ -1749,12 +1793,37 @@ export type CreateBuildInput = {
   /** A path below the source's root, or `.` for all of it. */
   outputDirectory: string;
   timeoutSeconds?: number;
+  /** Have the layer of the app's setup below the source, and wait for it. */
+  setup?: boolean;
+};
+export type CreateAppBuildInput = {
+  /** Any source of the app; default: the head at this moment. */
+  sourceId?: string;
+  /** Run by `sh -c` in the source's root. */
+  command: string;
+  /** A path below the source's root, or `.` for all of it. */
+  outputDirectory: string;
+  timeoutSeconds?: number;
+  /** Have the layer of the app's setup below the source, and wait for it. */
+  setup?: boolean;
 };
 export type CreatePreviewInput = {
   /** Run by `sh -c` in the source's root. */
   command: string;
   /** Where the command's server listens. */
   port: number;
+  /** Have the layer of the app's setup below the source, and wait for it. */
+  setup?: boolean;
+};
+export type CreateAppPreviewInput = {
+  /** Any source of the app: it shows this one. Default: the head. */
+  sourceId?: string;
+  /** Run by `sh -c` in the source's root. */
+  command: string;
+  /** Where the command's server listens. */
+  port: number;
+  /** Have the layer of the app's setup below the source, and wait for it. */
+  setup?: boolean;
 };
 export type ReportActivityInput = {
   idleTimeoutMinutes: number;
@@ -1763,6 +1832,12 @@ export type UpdateAppSettingsInput = UpdateAppSettingsBody;
 export type UpdateOrganizationSettingsInput = UpdateAppSettingsBody;
 export type SetAppVariableInput = SetAppVariableBody;
 export type SetOrganizationVariableInput = SetAppVariableBody;
+export type CreateSetupInput = {
+  /** Any source of the app; default: the app's head. */
+  sourceId?: string;
+  /** Make a new one, even if one is ready. */
+  force?: boolean;
+};
 export type SetModelKeyInput = {
   key: string;
 };
@@ -1967,6 +2042,7 @@ export type ErrorCode =
   | 'model_key_not_found'
   | 'mcp_server_not_found'
   | 'variable_not_found'
+  | 'setup_not_found'
   | 'installation_not_found'
   | 'repository_not_found'
   | 'branch_not_found'

@@ -10,34 +10,64 @@ import { sourceOf } from './sources.ts';
 import { tarGzip } from './tar.ts';
 import { threadOf } from './threads.ts';
 import { isOpen, requireFree } from './world.ts';
-import type { AppState, BuildScript, BuildState, Files, Place, World } from './world.ts';
+import type { AppState, BuildScript, BuildState, Files, Place, ThreadState, World } from './world.ts';
 
 const TIMEOUT_SECONDS = 600;
 
-export function createBuild(call: Call): Reply {
-  const place = threadOf(call);
-  const { world, app, thread } = place;
-  const input = checked<{
-    sourceId?: string;
-    command: string;
-    outputDirectory: string;
-    timeoutSeconds?: number;
-  }>(call.body, {
+const MOST_WITHOUT_THREAD = 100;
+
+interface Order {
+  sourceId?: string;
+  command: string;
+  outputDirectory: string;
+  timeoutSeconds?: number;
+  setup?: boolean;
+}
+/** Where a build is made; its thread is null for one of the app. */
+type Site = Omit<Place, 'thread'> & { thread: ThreadState | null };
+
+const orderOf = ({ body }: Call): Order =>
+  checked<Order>(body, {
     sourceId: 'text128',
     command: 'text10000!',
     outputDirectory: 'text1024!',
     timeoutSeconds: 'count600',
+    setup: 'flag',
   });
-  const { source, files } = sourceOf(app, input.sourceId ?? thread.view.latestSourceId!);
+
+export function createBuild(call: Call): Reply {
+  const place = threadOf(call);
+  const input = orderOf(call);
+  const found = sourceOf(place.app, input.sourceId ?? place.thread.view.latestSourceId!);
   requireFree(place, { maySeal: true });
+  return begin(place, input, found);
+}
+
+export function createAppBuild(call: Call): Reply {
+  const { world } = call;
+  const app = world.app(call.ids[0]!);
+  const input = orderOf(call);
+  const sourceId = input.sourceId ?? app.app.headSourceId;
+  if (sourceId === null)
+    throw new Fault('head_not_initialized', 'The app has no head yet. Initialize it with a source.');
+  const found = sourceOf(app, sourceId);
+  const open = app.builds.filter(({ build }) => build.threadId === null && isOpen(build));
+  if (open.length >= MOST_WITHOUT_THREAD)
+    throw new Fault('conflict', 'Too many builds of the app are under way. Wait for the end of one.');
+  return begin({ world, app, thread: null }, input, found);
+}
+
+function begin(site: Site, input: Order, { source, files }: ReturnType<typeof sourceOf>): Reply {
+  const { world, app, thread } = site;
   const build: Build = {
     id: world.id('bld'),
     projectId: app.app.id,
-    threadId: thread.view.id,
+    threadId: thread && thread.view.id,
     sourceId: source.id,
     command: input.command,
     outputDirectory: input.outputDirectory,
     timeoutSeconds: input.timeoutSeconds ?? TIMEOUT_SECONDS,
+    setup: input.setup ?? false,
     status: 'queued',
     exitCode: null,
     error: null,
@@ -51,10 +81,10 @@ export function createBuild(call: Call): Reply {
   const state: BuildState = { build, log: '', output: new Map(), artifact: null };
   app.builds.push(state);
   publish(world, app, build);
-  world.changed(app, thread);
+  if (thread) world.changed(app, thread);
   const script = world.settings.builds.shift() ?? {};
   const output = script.files ? filesOf(script.files) : files;
-  void world.work.begin(() => work({ ...place, state }, script, output));
+  void world.work.begin(() => work({ ...site, state }, script, output));
   return { build };
 }
 
@@ -67,11 +97,12 @@ function publish(
   { id, status, sourceId, artifactSha256, threadId }: Build,
 ): void {
   const artifact = status === 'ready' ? { artifactSha256 } : {};
-  world.publish(app, `platform.build.${status}`, { id, status, sourceId, ...artifact }, { threadId });
+  const data = { id, status, sourceId, ...artifact };
+  world.publish(app, `platform.build.${status}`, data, threadId === null ? {} : { threadId });
 }
 
 async function work(
-  { world, app, thread, state }: Place & { state: BuildState },
+  { world, app, thread, state }: Site & { state: BuildState },
   script: BuildScript,
   output: Files,
 ): Promise<void> {
@@ -100,7 +131,7 @@ async function work(
     Object.assign(build, { status: 'failed', error: { code: 'command_failed', message } });
   }
   publish(world, app, build);
-  world.changed(app, thread);
+  if (thread) world.changed(app, thread);
 }
 
 function buildOf({ world, ids }: Call): BuildState {
@@ -112,6 +143,18 @@ function buildOf({ world, ids }: Call): BuildState {
 export function listBuilds(call: Call): Reply {
   const { app, thread } = threadOf(call);
   const builds = app.builds.map(({ build }) => build).filter(({ threadId }) => threadId === thread.view.id);
+  return page('builds', newestFirst(builds), call);
+}
+
+export function listAppBuilds(call: Call): Reply {
+  const { world, ids, query } = call;
+  const [threadId, sourceId, status] = ['threadId', 'sourceId', 'status'].map((name) => query.get(name));
+  const builds = world
+    .app(ids[0]!)
+    .builds.map(({ build }) => build)
+    .filter((build) => threadId == null || (build.threadId ?? 'none') === threadId)
+    .filter((build) => sourceId == null || build.sourceId === sourceId)
+    .filter((build) => status == null || status.split(',').includes(build.status));
   return page('builds', newestFirst(builds), call);
 }
 
@@ -129,7 +172,7 @@ export function cancelBuild(call: Call): Reply {
   const error = { code: 'cancelled', message: 'The build was cancelled.' };
   Object.assign(build, { status: 'failed', error, finishedAt: world.now() });
   publish(world, app, build);
-  world.changed(app, app.threads.get(build.threadId)!);
+  if (build.threadId !== null) world.changed(app, app.threads.get(build.threadId)!);
   return { build };
 }
 

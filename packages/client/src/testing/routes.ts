@@ -2,11 +2,13 @@
 import { createApply, getApply, listApplies, previewApply, previewFile } from './applies.ts';
 import {
   cancelBuild,
+  createAppBuild,
   createBuild,
   getArtifact,
   getBuild,
   getLogs,
   getManifest,
+  listAppBuilds,
   listBuilds,
 } from './builds.ts';
 import type { Call, Reply } from './call.ts';
@@ -93,6 +95,8 @@ export const ROUTES = {
   'applies.get': get(`${A}/applies/:`, getApply, ['waitSeconds']),
   'builds.create': send('POST', `${T}/builds`, 202, createBuild),
   'builds.list': get(`${T}/builds`, listBuilds, PAGE),
+  'builds.createOfApp': send('POST', `${A}/builds`, 202, createAppBuild),
+  'builds.listOfApp': get(`${A}/builds`, listAppBuilds, [...PAGE, 'threadId', 'sourceId', 'status']),
   'builds.get': get(`${A}/builds/:`, getBuild, ['waitSeconds']),
   'builds.cancel': send('POST', `${A}/builds/:/cancel`, 202, cancelBuild),
   'builds.manifest': get(`${A}/builds/:/manifest`, getManifest),

@@ -95,6 +95,7 @@ function newThread(world: World, app: AppState, input: Partial<Thread> & { sourc
     latestUserMessageAt: null,
     workspaceStatus: null,
     workspaceSetupStatus: null,
+    setupId: null,
     latestRunId: null,
     runStartedAt: null,
     runTurnStartedAt: null,

@@ -5,6 +5,7 @@ import type { CapturedFile, CaptureResult, OverRequest } from '../protocol.ts';
 import { collect } from '../sandbox/collect.ts';
 import { DEFAULT_LIMITS, type Bind, type Sandbox } from '../sandbox/driver.ts';
 import { ValueFinder } from '../masking/value-finder.ts';
+import { LAYER, layerBind, LayerView } from '../layers/layer-view.ts';
 import { startSandbox, type Host } from '../sandbox/host.ts';
 import { tarHeader, tarPadding, TAR_END, type TarEntry } from '../tar.ts';
 import type { CapturedFiles, Workspace } from '../workspaces/workspaces.ts';
@@ -64,7 +65,9 @@ interface Found {
  * `too_large` 413.
  */
 export async function capture(host: Host, workspace: Workspace, basePaths: string[]): Promise<CaptureResult> {
-  const { hashed, strays, warnings, secrets } = await find(host, workspace, new Set(basePaths), seeAll);
+  const { hashed, strays, warnings, secrets } = await find(host, workspace, new Set(basePaths), (known) =>
+    seeAll(workspace.tree, known),
+  );
   return { files: hashed, strays, warnings, secrets };
 }
 
@@ -83,7 +86,7 @@ export async function captureChanges(
     host,
     workspace,
     new Set(basePaths),
-    (known) => seeSome(over, known),
+    (known) => seeSome(workspace.tree, over, known),
   );
   const moved = [...kept].flatMap(([path, { path: from }]) => (path === from ? [] : { path, from }));
   return {
@@ -123,7 +126,7 @@ async function find(
   let found = await read(host, workspace, base, way);
   for (let tries = 0; typeof found === 'string' && tries < 2; tries++) {
     if (found === 'locked') await unlock(host, workspace.tree);
-    else way = seeAll(known);
+    else way = seeAll(workspace.tree, known);
     found = await read(host, workspace, base, way);
   }
   if (typeof found === 'string') throw new RunnerError(409, 'changed', 'The workspace cannot be read.');
@@ -157,24 +160,30 @@ interface Known {
   links: Tree['links'];
 }
 
-function seeAll(known: Known): Way {
+function seeAll({ over, layer, placed }: Tree, known: Known): Way {
   const pruned = prunedBy(known).tests;
-  const command =
+  const list =
     `find . -mindepth 1 -type d \\( ${pruned} \\) -prune -printf '${FIND_FORMAT}' -o -mindepth 1 -printf ` +
-    `'${FIND_FORMAT}'; ${END_LISTING}`;
+    `'${FIND_FORMAT}'`;
+  const isMounted = over && layer;
   return {
-    command,
+    command: `${list}; ${END_LISTING}${isMounted ? `; (cd ${LAYER} && ${list}); ${END_LISTING}` : ''}`,
     binds: [],
-    see: async (reader) => ({ entries: parseListing(await reader.records(LISTING_BYTES)), known: new Map() }),
+    see: async (reader) => {
+      const entries = parseListing(await reader.records(LISTING_BYTES));
+      const view = isMounted ? new LayerView(parseListing(await reader.records(LISTING_BYTES))) : placed;
+      return { entries, known: new Map(), layer: view };
+    },
   };
 }
 
-function seeSome({ overlay, source }: NonNullable<Tree['over']>, known: Known): Way {
+function seeSome({ layer }: Tree, { overlay, source }: NonNullable<Tree['over']>, known: Known): Way {
   const { tests, isPruned } = prunedBy(known);
+  const hasLayer = layer !== undefined;
   return {
-    command: touchedCommand(tests),
+    command: touchedCommand(tests, hasLayer),
     binds: [upperBind(overlay)],
-    see: (reader) => seeTouched(reader, source.listing, isPruned),
+    see: (reader) => seeTouched(reader, source.listing, { isPruned, hasLayer }),
   };
 }
 
@@ -188,18 +197,22 @@ async function read(
   base: ReadonlySet<string>,
   { command, binds, see }: Way,
 ): Promise<Found | 'locked' | 'unexpected'> {
+  const { layer: layerOf } = workspace.tree;
   const sandbox = startSandbox(host, {
-    command: ['/bin/sh', '-c', `${command}; ${CAT}; ${CAT}`],
-    binds: [workspace.tree.bind({ readOnly: true }), ...binds],
+    command: ['/bin/sh', '-c', `${command}; ${CAT}; ${CAT}${layerOf ? `; cd ${LAYER} && ${CAT}` : ''}`],
+    binds: [workspace.tree.bind({ readOnly: true }), ...binds, ...(layerOf ? [layerBind(layerOf)] : [])],
     limits: DEFAULT_LIMITS,
   });
   return withReader(sandbox, async (reader) => {
     const seen = await see(reader);
     if (!seen) return 'unexpected';
-    const { entries, known } = seen;
+    const { entries, known, layer } = seen;
     const files = await readGitignores(reader, sandbox, entries);
     const { evidence, tree } = workspace;
-    const choice = await choose(entries, { base, evidence, links: tree.links }, async (added) =>
+    const isOfSource = ({ path, bytes }: Listed): boolean =>
+      bytes === undefined && (base.has(path) || tree.links.has(path));
+    const own = layer ? entries.filter((e) => isOfSource(e) || !layer.covers(e)) : entries;
+    const choice = await choose(own, { base, evidence, links: tree.links }, async (added) =>
       files.length > 0 && added.length > 0
         ? findIgnored({ files, paths: added.map(askedFor).join('') })
         : new Uint8Array(),
@@ -212,14 +225,13 @@ async function read(
       return !same || (finder.isNeeded && same.path !== file.path);
     };
     const changed = choice.files.filter(isChanged);
-    const changedBytes = changed.reduce((sum, { byteSize }) => sum + byteSize, 0);
-    if (changedBytes > CONTENT_BYTES)
+    const alike = layer ? changed.filter((file) => !isOfSource(file) && layer.isAlike(file)) : [];
+    const changedBytes = sizeOf(changed);
+    // A layer has a limit of its own.
+    if (changedBytes - sizeOf(alike) > CONTENT_BYTES)
       throw new RunnerError(413, 'too_large', 'The files of the workspace are too large to be captured.');
-    send(
-      sandbox,
-      changed.map((file) => file.path),
-    );
-    const hashed: CapturedFile[] = [];
+    send(sandbox, pathsOf(changed));
+    const all: CapturedFile[] = [];
     const contents = new Map<string, Buffer>();
     const secrets: string[] = [];
     for (const file of changed) {
@@ -229,7 +241,7 @@ async function read(
         contents.set(file.path, content);
         search?.push(content);
       }
-      hashed.push({
+      all.push({
         path: file.path,
         byteSize: file.byteSize,
         sha256: content ? hash('sha256', content) : await reader.sha256(file.byteSize, search),
@@ -237,6 +249,10 @@ async function read(
       });
       if (search?.hasFound) secrets.push(file.path);
     }
+    const unchanged = new Map<string, string>();
+    if (layerOf) send(sandbox, pathsOf(alike));
+    for (const { path, byteSize } of alike) unchanged.set(path, await reader.sha256(byteSize));
+    const hashed = all.filter(({ path, sha256 }) => unchanged.get(path) !== sha256);
     await reader.end();
     const kept = new Map(
       choice.files.flatMap((file) => {
@@ -244,7 +260,8 @@ async function read(
         return same && !isChanged(file) ? [[file.path, same]] : [];
       }),
     );
-    return { ...choice, hashed, kept, contents, secrets };
+    const isHashed = new Set(pathsOf(hashed));
+    return { ...choice, hashed, kept, contents, secrets: secrets.filter((path) => isHashed.has(path)) };
   });
 }
 
@@ -314,6 +331,10 @@ async function withReader<T>(sandbox: Sandbox, body: (reader: ByteReader) => Pro
   }
 }
 
+const sizeOf = (files: { byteSize: number }[]): number =>
+  files.reduce((sum, { byteSize }) => sum + byteSize, 0);
+const pathsOf = (files: { path: string }[]): string[] => files.map(({ path }) => path);
+
 const askedFor = (entry: Listed): string => `${bytesOf(entry)}${entry.kind === 'folder' ? '/' : ''}\0`;
 
 async function readGitignores(
@@ -330,16 +351,13 @@ async function readGitignores(
       e.byteSize <= GITIGNORE_BYTES &&
       (e.mode & 0o400) !== 0,
   );
-  if (found.reduce((sum, { byteSize }) => sum + byteSize, 0) > GITIGNORES_BYTES)
+  if (sizeOf(found) > GITIGNORES_BYTES)
     throw new RunnerError(
       413,
       'too_large',
       'The .gitignore files of the workspace are too large to be read.',
     );
-  send(
-    sandbox,
-    found.map((e) => e.path),
-  );
+  send(sandbox, pathsOf(found));
   const files: IgnoreQuestion['files'] = [];
   for (const entry of found)
     files.push({

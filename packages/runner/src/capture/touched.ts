@@ -1,3 +1,4 @@
+import { LAYER, LayerView } from '../layers/layer-view.ts';
 import type { Bind } from '../sandbox/driver.ts';
 import type { Overlay } from '../workspaces/overlay.ts';
 import type { ByteReader } from '../workspaces/byte-reader.ts';
@@ -17,6 +18,8 @@ import type { SourceListing } from '../workspaces/source-listing.ts';
 export interface Seen {
   entries: Listed[];
   known: Map<Listed, Listed>;
+  /** What is known of the tree's layer. */
+  layer?: LayerView | undefined;
 }
 
 const UPPER = '/upper';
@@ -27,37 +30,42 @@ export const upperBind = ({ upper }: Overlay): Bind => ({ host: upper, inside: U
 
 /**
  * A command that prints what lies in the upper layer (kind and path), then what those folders hold in the
- * merged view. `pruned`: tests of find for folders that are not walked. The upper layer has everything that
+ * merged view, and in the layer of a setup where there is one. `pruned`: tests of find for folders that are not walked. The upper layer has everything that
  * sandboxes wrote, moved or removed, and all folders above it: a folder that is missing there holds what the
  * source tree holds.
  */
-export function touchedCommand(pruned: string): string {
+export function touchedCommand(pruned: string, hasLayer: boolean): string {
   const touched = '/tmp/touched';
   const listUpper = `find . \\( -type d \\( ${pruned} \\) -prune \\) -o \\( -printf '%y %P\\0' -type d -fprint0 ${touched} \\)`;
   const listOne = `exec find "$@" -mindepth 1 -maxdepth 1 -printf "${FIND_FORMAT_MANY}"`;
+  const listTouched = `xargs -0 -r sh -c '${listOne}' sh < ${touched}`;
   return [
     `(cd ${UPPER} && ${listUpper})`,
     END_LISTING,
-    `xargs -0 -r sh -c '${listOne}' sh < ${touched}`,
+    listTouched,
     END_LISTING,
+    ...(hasLayer ? [`(cd ${LAYER} && ${listTouched})`, END_LISTING] : []),
   ].join('; ');
 }
 
 /**
  * The whole tree, from the output of `touchedCommand` and the listing of its source tree. A folder or file
  * counts as the source's only when it is not in the upper layer and matches an entry there in inode, change
- * time, mode and size; so a renamed folder is recognized too. Undefined when anything unexpected turns up:
- * then the whole tree has to be listed.
+ * time, mode and size; so a renamed folder is recognized too. What the layer has at its path is added, but not what its
+ * untouched folders hold. Undefined when anything unexpected turns up: then the whole tree has to be listed.
  */
 export async function seeTouched(
   reader: ByteReader,
   source: SourceListing,
-  isPruned: (name: string) => boolean,
+  { isPruned, hasLayer }: { isPruned: (name: string) => boolean; hasLayer: boolean },
 ): Promise<Seen | undefined> {
   const upper = upperEntries(await reader.records(LISTING_BYTES));
   const listed = parseListing(await reader.records(LISTING_BYTES));
+  const layer = hasLayer ? new LayerView(parseListing(await reader.records(LISTING_BYTES))) : undefined;
+  const isOfLayer = (entry: Listed): boolean => layer?.isUntouched(entry) === true;
   // Names that are not UTF-8 could be mistaken for one another; what lies beyond reach was not listed.
-  if (!upper || listed.some((entry) => entry.bytes !== undefined || !isWithinReach(entry))) return undefined;
+  const isOdd = (entry: Listed): boolean => entry.bytes !== undefined || !isWithinReach(entry);
+  if (!upper || listed.some((entry) => isOdd(entry) && !isOfLayer(entry))) return undefined;
   const entries: Listed[] = [];
   const known = new Map<Listed, Listed>();
   const sourceFolders = new SourceFolders(source, isPruned, { entries, known });
@@ -65,11 +73,12 @@ export async function seeTouched(
     entries.push(entry);
     if (upper.has(entry.path) || (entry.kind === 'folder' && isPruned(nameOf(entry.path)))) continue;
     const same = source.same(entry);
+    if (!same && isOfLayer(entry)) continue;
     if (!same) return undefined;
     if (entry.kind === 'folder') sourceFolders.expand(same.path, entry.path);
     else known.set(entry, same);
   }
-  return { entries, known };
+  return { entries, known, layer };
 }
 
 /** Adds what untouched folders hold: the entries of the source tree, at their present paths. */

@@ -25,7 +25,8 @@ export interface RunnerClient {
   status(): Promise<RunnerStatus>;
   /**
    * Makes it from a tar of all files, or from kept files. Throws `not_cached` 404 when they are not kept (any
-   * more), `no_history` 404 when its history is not. With a `fence`, here and below: `superseded` 409 where a later one was seen.
+   * more), `no_history` 404 when its history is not, `no_layer` 404 when its layer is not. With a `fence`,
+   * here and below: `superseded` 409 where a later one was seen.
    */
   putWorkspace(
     id: string,
@@ -37,7 +38,9 @@ export interface RunnerClient {
   putHistory(key: string, group: string, tar: Readable): Promise<void>;
   /** Keys of the files kept for a project, the most recently used first. */
   keptSources(group: string): Promise<string[]>;
-  /** Projects for which the runner keeps files or installed dependencies. */
+  /** Keys of the layers kept for a project, the most recently used first. */
+  keptLayers(group: string): Promise<string[]>;
+  /** Projects for which the runner keeps files, histories or layers. */
   groups(): Promise<string[]>;
   /** Drops what is kept for a project and not in use. */
   forgetGroup(group: string): Promise<void>;
@@ -67,7 +70,7 @@ export interface RunnerClient {
   steer(id: string, message: SteerRequest): Promise<void>;
   /** Announces that the model gateway is served at that socket; to be repeated every second. */
   registerGateway(id: string, socketPath: string): Promise<void>;
-  /** Files as for putWorkspace; for a running preview a patch. */
+  /** Files as for putWorkspace; for a running preview a patch; for a setup the files that it is given. */
   putSource(id: string, tar: Readable | Buffer | undefined, origin?: Origin): Promise<void>;
   output(id: string): Promise<Readable>;
   deleteTask(id: string, fence?: number): Promise<void>;
@@ -88,6 +91,7 @@ export function createRunnerClient(socketPath: string): RunnerClient {
     groups: async () => (await call<{ groups: string[] }>('GET', '/groups')).groups,
     forgetGroup: (group) => call('DELETE', `/groups/${encodeURIComponent(group)}`),
     keptSources: async (group) => (await call<{ keys: string[] }>('GET', `/sources?group=${group}`)).keys,
+    keptLayers: async (group) => (await call<{ keys: string[] }>('GET', `/layers?group=${group}`)).keys,
     workspaceExists: async (id) => (await call<WorkspaceState>('GET', at('workspaces', id))).exists,
     workspaceSizes: async () =>
       (await call<{ workspaces: WorkspaceSize[] }>('GET', '/workspaces')).workspaces,
@@ -187,17 +191,15 @@ function headersOf({ body, tar, fence }: Options): Record<string, string> {
   return headers;
 }
 
-function queryOf({ base, keep, warm, history }: Origin): string {
+function queryOf({ base, keep, layer, history }: Origin): string {
   const query = new URLSearchParams();
   if (base !== undefined) query.append('base', base);
   else if (keep) {
     query.append('keep', keep.key);
     query.append('group', keep.group);
   }
+  if (layer !== undefined) query.append('layer', layer);
   if (history !== undefined) query.append('history', history);
-  if (warm) query.append('warm', warm.group);
-  if (warm?.runtime !== undefined) query.append('runtime', warm.runtime);
-  for (const lock of warm?.locks ?? []) query.append('lock', lock);
   return query.size > 0 ? `?${query.toString()}` : '';
 }
 

@@ -71,6 +71,7 @@ const ROUTES: Record<string, Handler> = {
     base: runner.workspaces.has(id) ? (runner.workspaces.get(id).tree.over?.source.key ?? null) : null,
   }),
   'GET /sources': ({ runner, query }) => ({ keys: runner.workspaces.trees.kept(query.get('group') ?? '') }),
+  'GET /layers': ({ runner, query }) => ({ keys: runner.workspaces.trees.layers.keys(groupOf(query)) }),
   'DELETE /groups/:id': ({ runner, id }) => {
     runner.workspaces.trees.forget(id);
   },
@@ -150,8 +151,7 @@ const ROUTES: Record<string, Handler> = {
     await task.steer(await readBody(req, SteerRequest));
   },
   'PUT /tasks/:id/source': ({ runner, id, query, req }) => {
-    // A task runs on exactly that source, without warm dependencies.
-    const origin = { ...originOf(req, query), warm: undefined, history: undefined };
+    const origin = { ...originOf(req, query), history: undefined };
     return runner.tasks.get(id).putSource(hasTar(req) ? req : undefined, origin);
   },
   'GET /tasks/:id/output': async ({ runner, id, res }) => {

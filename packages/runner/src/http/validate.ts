@@ -24,7 +24,7 @@ export function check<S extends TSchema>(schema: S, body: unknown): Static<S> {
 export function checkTaskRequest(body: unknown): TaskRequest {
   const kind = String((body as { kind?: unknown } | null)?.kind);
   if (!Object.hasOwn(TASK_REQUESTS, kind))
-    throw new RunnerError(400, 'invalid_request', 'kind is none of turn, exec, build, preview.');
+    throw new RunnerError(400, 'invalid_request', 'kind is none of turn, exec, build, preview, setup.');
   return check(TASK_REQUESTS[kind as TaskRequest['kind']], body);
 }
 
@@ -48,23 +48,18 @@ export function groupOf(query: URLSearchParams): string {
 }
 
 /**
- * What a tree is made from, apart from the body: `?base=`, or `?keep=` with `&group=`; `&warm=` and `&lock=`
- * with either; `&history=`. Throws `invalid_request` 400.
+ * What a tree is made from, apart from the body: `?base=`, or `?keep=` with `&group=`; `&layer=` and
+ * `&history=`. Throws `invalid_request` 400.
  */
 export function originOf(req: IncomingMessage, query: URLSearchParams): Origin {
-  const [base, key, group, project] = ['base', 'keep', 'group', 'warm'].map((name) => query.get(name));
-  const locks = query.getAll('lock');
-  const history = query.get('history') ?? undefined;
-  for (const id of [base, key, group, project, history, ...locks])
+  const [base, key, group] = ['base', 'keep', 'group'].map((name) => query.get(name));
+  const [layer, history] = ['layer', 'history'].map((name) => query.get(name) ?? undefined);
+  for (const id of [base, key, group, layer, history])
     if (id && !/^[\w-]{1,100}$/.test(id))
-      throw new RunnerError(400, 'invalid_request', 'base, keep, group, warm, history or lock is no id.');
-  const runtime = query.get('runtime') ?? undefined;
-  if (runtime !== undefined && !/^[\w.-]{1,100}$/.test(runtime))
-    throw new RunnerError(400, 'invalid_request', 'runtime is no name.');
-  const warm = project ? { group: project, locks, runtime } : undefined;
-  if (base) return { base, warm, history };
+      throw new RunnerError(400, 'invalid_request', 'base, keep, group, layer or history is no id.');
+  if (base) return { base, layer, history };
   if (!hasTar(req))
     throw new RunnerError(400, 'invalid_request', 'The body is no tar, and there is no base.');
   if (Boolean(key) !== Boolean(group)) throw new RunnerError(400, 'invalid_request', 'keep goes with group.');
-  return key && group ? { keep: { key, group }, warm, history } : { history };
+  return key && group ? { keep: { key, group }, layer, history } : { layer, history };
 }

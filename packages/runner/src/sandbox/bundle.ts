@@ -28,7 +28,7 @@ let underWay = 0;
 export const hasSource = (program: string): boolean => existsSync(join(SOURCES, `${program}.ts`));
 
 /**
- * Each program and all its imports as one CommonJS file, the form that starts fastest: name → text. The four
+ * Each program and all its imports as one CommonJS file, the form that starts fastest: name → text. The
  * small ones take 45 ms, the one with the AI SDK 350 ms.
  */
 export async function bundle(programs: Record<string, string>): Promise<Map<string, string>> {

@@ -20,11 +20,20 @@ describe('the programs of sandboxes', () => {
         .filter((file) => file.endsWith('.cjs'))
         .map((file) => statSync(file).mtimeMs);
     const before = times();
-    expect(before.length).toBe(5);
+    expect(before.length).toBe(7);
     const two = await installGuest(join(folder, 'two'), null, cache);
     expect(await two.ready('headrace')).toBe(true);
     expect(times()).toEqual(before);
-    for (const name of ['scripted', 'patch-tree', 'relay', 'port-relay', 'headrace', 'headrace.main'])
+    for (const name of [
+      'scripted',
+      'patch-tree',
+      'trim-layer',
+      'place-layer',
+      'relay',
+      'port-relay',
+      'headrace',
+      'headrace.main',
+    ])
       expect(readFileSync(join(two.folder, `${name}.cjs`))).toEqual(
         readFileSync(join(one.folder, `${name}.cjs`)),
       );

@@ -9,6 +9,8 @@ export const GUEST = '/opt/headrace/agent';
 const SMALL = {
   scripted: 'scripted',
   'patch-tree': 'patch-tree',
+  'trim-layer': 'trim-layer',
+  'place-layer': 'place-layer',
   relay: 'relay',
   'port-relay': 'port-relay',
 };

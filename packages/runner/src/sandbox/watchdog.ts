@@ -13,16 +13,22 @@ const LONGEST_PAUSE_MS = 5000;
 const LOW_BYTES = 256 * 1024 ** 2;
 const PAGE = 4096;
 
+/** Which limit a sandbox has broken, and a sentence for a person. */
+export interface Overrun {
+  of: 'memory' | 'processes' | 'disk';
+  message: string;
+}
+
 /**
  * Watches what no kernel limit bounds: the size of the workspace (with its agent's HOME), and memory and
- * processes where there are no cgroups. Calls `onOverrun` once, with a sentence for a person. Returns the
- * function that ends the watch.
+ * processes where there are no cgroups. Calls `onOverrun` once. Returns the function that ends the
+ * watch.
  */
 export function watchSandbox(
   host: Host,
   sandbox: Sandbox,
   { folders, limits }: { folders: string[]; limits: SandboxLimits },
-  onOverrun: (reason: string) => void,
+  onOverrun: (overrun: Overrun) => void,
 ): () => void {
   const watchdog = new Watchdog(host, sandbox, { folders, limits }, onOverrun);
   watchdog.start();
@@ -34,7 +40,7 @@ class Watchdog {
   readonly #sandbox: Sandbox;
   readonly #folders: string[];
   readonly #limits: SandboxLimits;
-  readonly #onOverrun: (reason: string) => void;
+  readonly #onOverrun: (overrun: Overrun) => void;
   #timer: NodeJS.Timeout | undefined;
   #isOver = false;
   #nextMeasureAt = Date.now() + INTERVAL_MS;
@@ -43,7 +49,7 @@ class Watchdog {
     host: Host,
     sandbox: Sandbox,
     { folders, limits }: { folders: string[]; limits: SandboxLimits },
-    onOverrun: (reason: string) => void,
+    onOverrun: (overrun: Overrun) => void,
   ) {
     this.#host = host;
     this.#sandbox = sandbox;
@@ -78,9 +84,10 @@ class Watchdog {
     if (init === undefined) return;
     const tree = processTree(init);
     const { processes, memoryBytes } = this.#limits;
-    if (tree.length > processes) this.#refuse(`The sandbox had more than its ${processes} processes.`);
+    if (tree.length > processes)
+      this.#refuse('processes', `The sandbox had more than its ${processes} processes.`);
     if (tree.reduce((sum, p) => sum + p.residentPages * PAGE, 0) > memoryBytes)
-      this.#refuse('The sandbox took more than its memory.');
+      this.#refuse('memory', 'The sandbox took more than its memory.');
   }
 
   async #checkFiles(): Promise<void> {
@@ -92,16 +99,19 @@ class Watchdog {
     this.#nextMeasureAt = Date.now() + Math.min((Date.now() - begun) / SHARE, LONGEST_PAUSE_MS);
     const { diskBytes } = this.#limits;
     if (kibibytes * 1024 > diskBytes)
-      this.#refuse(`The workspace took more than its ${Math.round(diskBytes / 1024 ** 2)} MiB of disk.`);
+      this.#refuse(
+        'disk',
+        `The workspace took more than its ${Math.round(diskBytes / 1024 ** 2)} MiB of disk.`,
+      );
     // Empty files take no disk space that du shows, but the file system has a limit of them too.
     if (entries > diskBytes / PAGE)
-      this.#refuse(`The workspace held more than ${Math.round(diskBytes / PAGE)} files and folders.`);
+      this.#refuse('disk', `The workspace held more than ${Math.round(diskBytes / PAGE)} files and folders.`);
   }
 
-  #refuse(reason: string): void {
+  #refuse(of: Overrun['of'], message: string): void {
     if (this.#isOver) return;
     this.stop();
-    this.#onOverrun(reason);
+    this.#onOverrun({ of, message });
   }
 }
 

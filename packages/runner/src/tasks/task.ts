@@ -14,13 +14,15 @@ import {
 } from '../sandbox/driver.ts';
 import { startSandbox, type Host } from '../sandbox/host.ts';
 import { trustOf } from '../sandbox/trust.ts';
-import { watchSandbox } from '../sandbox/watchdog.ts';
+import { watchSandbox, type Overrun } from '../sandbox/watchdog.ts';
 import { Journal } from './journal.ts';
 import { pathOf } from './path.ts';
 import { TaskSockets, withPorts } from '../sandbox/sockets.ts';
 
 /** How the work itself ended, regardless of time-outs, cancels and lost sandboxes. */
-export type WorkEnd = Pick<TaskEnd, 'outcome' | 'exitCode' | 'signal' | 'error'>;
+export type WorkEnd = Pick<TaskEnd, 'outcome' | 'exitCode' | 'signal' | 'error' | 'layer'>;
+
+export type TaskErrorCode = NonNullable<TaskEnd['error']>['code'];
 
 /** `ports`: loopback ports of the command → name of the task's socket behind each. */
 export type TaskSpec = Omit<SandboxSpec, 'limits'> & { ports?: Record<number, string> };
@@ -43,7 +45,7 @@ export abstract class Task {
    * Called once nothing of its sandbox is left, before its end can be read: from then on the resources that
    * it used are free.
    */
-  onGone: (end?: WorkEnd) => void | Promise<void> = () => {};
+  onGone: () => void = () => {};
   /** Its sandbox's way out, if its request has hosts. */
   egress: EgressProxy | undefined;
   /** Resolves when it has ended; rejects when its sandbox's end could not be confirmed. */
@@ -53,7 +55,7 @@ export abstract class Task {
   #startedAt = Date.now();
   #isCancelled = false;
   #timedOut = false;
-  #overrun: string | undefined;
+  #overrun: Overrun | undefined;
 
   /** `secrets`: further ones to be masked. */
   constructor(host: Host, id: string, request: TaskRequest, secrets: readonly string[] = []) {
@@ -93,6 +95,15 @@ export abstract class Task {
   /** The folders whose total size the watchdog bounds. */
   protected abstract folders(): string[];
 
+  /** What is left to do once no process of the sandbox is left; returns the end. */
+  protected async afterwards(end: WorkEnd): Promise<WorkEnd> {
+    return end;
+  }
+  /** The error of a sandbox that broke a limit. */
+  protected codeOf(_overrun: Overrun): TaskErrorCode {
+    return 'sandbox_lost';
+  }
+
   /** Runs it to its end; never rejects. */
   async run(): Promise<void> {
     this.status = 'running';
@@ -119,8 +130,8 @@ export abstract class Task {
           this.host,
           sandbox,
           { folders: this.folders(), limits: this.limits },
-          (reason) => {
-            this.#overrun = reason;
+          (overrun) => {
+            this.#overrun = overrun;
             this.#kill();
           },
         );
@@ -132,12 +143,13 @@ export abstract class Task {
         exit = await sandbox.kill();
       }
       clearTimeout(timer);
-      await this.onGone(this.#resultOf(end, exit.oom));
+      end = await this.afterwards(this.#resultOf(end, exit.oom));
+      this.onGone();
       this.#finish(this.#resultOf(end, exit.oom));
       this.#settle.resolve();
     } catch (error) {
       const isGone = !(error instanceof RunnerError && error.code === 'not_confirmed');
-      if (isGone) await this.onGone();
+      if (isGone) this.onGone();
       this.#finish(this.#resultOf(failureOf(error), exit.oom));
       if (isGone) this.#settle.resolve();
       else this.#settle.reject(error);
@@ -155,7 +167,7 @@ export abstract class Task {
     if (this.status === 'ended')
       return this.ended.catch(async () => {
         await this.#sandbox?.kill();
-        await this.onGone();
+        this.onGone();
       });
     this.#isCancelled = true;
     if (this.status === 'preparing') {
@@ -258,9 +270,9 @@ export abstract class Task {
       return {
         ...common,
         ...killed,
-        oom: oom || this.#overrun.includes('memory'),
+        oom: oom || this.#overrun.of === 'memory',
         outcome: 'failed',
-        error: { code: 'sandbox_lost', message: this.#overrun },
+        error: { code: this.codeOf(this.#overrun), message: this.#overrun.message },
       };
     if (this.#timedOut && this.request.kind === 'turn')
       return {
@@ -277,11 +289,11 @@ export abstract class Task {
   }
 }
 
-/** Thrown when a task cannot be started for a known reason. */
+/** Thrown when a task cannot be started, or finished, for a known reason. */
 export class TaskFailure extends Error {
-  readonly code: NonNullable<TaskEnd['error']>['code'];
+  readonly code: TaskErrorCode;
 
-  constructor(code: NonNullable<TaskEnd['error']>['code'], message: string) {
+  constructor(code: TaskErrorCode, message: string) {
     super(message);
     this.code = code;
   }

@@ -3,22 +3,22 @@ import { RunnerError } from '../errors.ts';
 import type { Gateways } from './gateways.ts';
 import type { TaskRequest } from '../protocol.ts';
 import type { Host } from '../sandbox/host.ts';
-import { takeOver } from '../warm/take-over.ts';
 import type { Workspaces } from '../workspaces/workspaces.ts';
 import { BuildTask, ExecTask } from './commands.ts';
 import { PreviewTask } from './preview.ts';
+import { SetupTask } from './setup.ts';
 import type { Task } from './task.ts';
 import { TurnTask } from './turn.ts';
 
 /** Above this number the oldest ended tasks that no worker deleted are forgotten. */
 const KEPT = 2000;
 /**
- * Ids of removed builds and previews that are remembered, so that a delayed start finds its own among them.
+ * Ids of removed builds, previews and setups that are remembered, so that a delayed start finds its own among them.
  */
 const REMOVED = 10_000;
 
 /**
- * All tasks of this runner by id. A second POST never starts a task again. A build or preview that was
+ * All tasks of this runner by id. A second POST never starts a task again. A build, preview or setup that was
  * removed before its first POST arrived never starts: its remover was promised that nothing of it lives.
  */
 export class Tasks {
@@ -89,14 +89,18 @@ export class Tasks {
       });
   }
 
-  #prepare(id: string, request: TaskRequest): Task {
+  #prepare(id: string, request: Exclude<TaskRequest, { workspaceId: string }>): Task {
     if (this.#removed.has(id)) throw new RunnerError(410, 'removed', 'This task was removed.');
-    const task =
-      request.kind === 'build'
-        ? new BuildTask(this.#host, id, request, this.#workspaces.trees)
-        : new PreviewTask(this.#host, id, request as PreviewTask['request'], this.#workspaces.trees);
+    const task = this.#scratchTask(id, request);
     task.egress = this.egress;
     return task;
+  }
+
+  #scratchTask(id: string, request: Exclude<TaskRequest, { workspaceId: string }>): Task {
+    const { trees } = this.#workspaces;
+    if (request.kind === 'build') return new BuildTask(this.#host, id, request, trees);
+    if (request.kind === 'setup') return new SetupTask(this.#host, id, request, trees);
+    return new PreviewTask(this.#host, id, request, trees);
   }
 
   #startInWorkspace(id: string, request: Extract<TaskRequest, { workspaceId: string }>): Task {
@@ -115,12 +119,7 @@ export class Tasks {
     task.egress = this.egress;
     // A sandbox whose end is not confirmed keeps its workspace: nothing may read or write there at the same
     // time.
-    task.onGone = async (end) => {
-      // An interrupted command may have left a partial install.
-      if (end?.outcome === 'completed' && end.signal === null)
-        await takeOver(this.#host, this.#workspaces.trees, workspace, request.runtime?.name);
-      this.#workspaces.release(workspace, id);
-    };
+    task.onGone = () => this.#workspaces.release(workspace, id);
     void task.run();
     return task;
   }

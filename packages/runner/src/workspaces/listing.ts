@@ -60,6 +60,10 @@ export function parseListing(bytes: Buffer): Listed[] {
   }
 }
 
+/** Where the next listing begins, after the empty record. */
+export const endOfListing = (bytes: Buffer): number =>
+  bytes[0] === 0 ? 1 : bytes.indexOf('\0\0', 'latin1') + 2;
+
 function record(text: string): Listed {
   let at = 0;
   const field = (): string => {

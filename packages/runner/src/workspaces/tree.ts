@@ -1,18 +1,15 @@
+import type { LayerView } from '../layers/layer-view.ts';
 import type { Bind } from '../sandbox/driver.ts';
-import type { Dependencies } from './dependency-cache.ts';
+import type { Layer } from '../layers/layer-cache.ts';
 import type { Overlay } from './overlay.ts';
 import type { SourceTree } from './tree-cache.ts';
 
-/** What a tree lies over, and the project whose installed dependencies it shares. */
+/** What a tree lies over. */
 export interface Over {
   source: SourceTree;
   overlay: Overlay;
   /** The layers of the mount, the topmost first. */
   lowers: string[];
-  group?: string | undefined;
-  /** The runtime that it was restored for; undefined: the driver's own system. */
-  runtime?: string | undefined;
-  dependencies?: Dependencies | undefined;
   /** The `.git` below what is written, where the tree came with the history of its repository. */
   history?: SourceTree | undefined;
 }
@@ -26,6 +23,10 @@ export interface Tree {
   links: ReadonlyMap<string, string>;
   /** Whether it came with a `.git` that has the history of its repository. */
   hasHistory: boolean;
+  /** The layer of its setup: mounted below the source tree, or copied where there is none. */
+  layer?: Layer | undefined;
+  /** What was copied of the layer, as it was then. */
+  placed?: LayerView | undefined;
   /** Where it lies over a source tree. */
   over?: Over;
 }

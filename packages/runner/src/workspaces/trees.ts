@@ -1,6 +1,6 @@
 import { chmodSync } from 'node:fs';
 import type { Readable } from 'node:stream';
-import { FIND_FORMAT, parseListing } from './listing.ts';
+import { bytesOf, endOfListing, FIND_FORMAT, parseListing } from './listing.ts';
 import { linksOf, SourceListing } from './source-listing.ts';
 import { RunnerError } from '../errors.ts';
 import type { Origin, TreeKey } from '../protocol.ts';
@@ -8,7 +8,9 @@ import { collect } from '../sandbox/collect.ts';
 import { DEFAULT_LIMITS, WORKSPACE, type Bind } from '../sandbox/driver.ts';
 import { GUEST } from '../sandbox/guest.ts';
 import { makeSandboxFolder, startSandbox, type Host } from '../sandbox/host.ts';
-import { DependencyCache, dependencyLimits, hasDependencies } from './dependency-cache.ts';
+import { LayerCache, layerLimits, type Layer } from '../layers/layer-cache.ts';
+import { LAYER, layerBind, viewOfCopy } from '../layers/layer-view.ts';
+import { trimLayer } from '../layers/trim-layer.ts';
 import { discard } from './discard.ts';
 import { FRESH_PATCH, freshPatch, patchAsIs } from './fresh-patch.ts';
 import { mountAgain, mountOverlay, probeOverlay } from './overlay.ts';
@@ -24,10 +26,9 @@ const LISTING_BYTES = 64 * 1024 ** 2;
  * loop, and no path can lead out.
  */
 const UNTAR = 'umask 022; tar -xf - --no-same-owner --delay-directory-restore';
+const LIST = `find . -mindepth 1 -printf '${FIND_FORMAT}'`;
 /** Where a sandbox that copies a history finds it. */
 const HISTORY = '/run/headrace-history';
-/** Copies the history and lists the links: the files themselves are not listed before a capture. */
-const ADD_HISTORY = `cp -R ${HISTORY}/.git . && exec find . -path ./.git -prune -o -type l -printf '${FIND_FORMAT}'`;
 const NO_LINKS: ReadonlyMap<string, string> = new Map();
 
 /** How the kernel, Node and tar (of a file that fits in part) report a full file system. */
@@ -40,42 +41,43 @@ export class Trees {
   readonly #histories: TreeCache;
   /** Histories that were sent and wait for their workspace, by key. */
   readonly #held = new Map<string, { history: SourceTree; timer: NodeJS.Timeout }>();
-  readonly dependencies: DependencyCache;
+  readonly layers: LayerCache;
   #counter = 0;
   #canOverlay: Promise<boolean> | undefined;
   /** How a known source is restored; undefined until it was tried. */
   restore: 'overlay' | 'copy' | undefined;
 
-  constructor(
-    host: Host,
-    limits: CacheLimits = defaultLimits(host.base),
-    ofDependencies = dependencyLimits(host.base),
-  ) {
+  constructor(host: Host, limits: CacheLimits = defaultLimits(host.base), ofLayers = layerLimits(host.base)) {
     this.#host = host;
     this.#cache = new TreeCache(limits, (folder) => discard(folder));
     this.#histories = new TreeCache(limits, (folder) => discard(folder));
-    this.dependencies = new DependencyCache(ofDependencies, (folder) => discard(folder));
+    this.layers = new LayerCache(ofLayers, (folder) => discard(folder));
   }
 
   /**
-   * A new tree, empty or with these files. Throws `invalid_tar` 400; `not_cached` 404 where its base is not
-   * kept, `no_history` 404 where its history is not; `no_space` 503: try again.
+   * A new tree, empty or with these files. Throws `invalid_tar` 400; `no_layer` 404 where its layer is not
+   * kept, `not_cached` 404 where its base is not, `no_history` 404 where its history is not; `no_space` 503:
+   * try again.
    */
   make(name: string, tar?: Readable, origin: Origin = {}): Promise<Tree> {
     return this.#withRoom(() => this.#make(name, tar, origin));
   }
 
   async #make(name: string, tar: Readable | undefined, origin: Origin): Promise<Tree> {
+    const layer = origin.layer === undefined ? undefined : this.layers.take(origin.layer);
+    if (origin.layer !== undefined && !layer)
+      throw new RunnerError(404, 'no_layer', 'No layer is kept under this key.');
     const history = origin.history === undefined ? undefined : this.#histories.take(origin.history);
-    if (origin.history !== undefined && !history)
-      throw new RunnerError(404, 'no_history', 'No history is kept under this key.');
     const release = (): void => {
+      if (layer) this.layers.release(layer);
       if (history) this.#histories.release(history);
     };
     try {
-      const tree = await this.#fill(name, tar, origin, history);
-      if (tree.over) tree.over.history = history;
-      else release();
+      if (origin.history !== undefined && !history)
+        throw new RunnerError(404, 'no_history', 'No history is kept under this key.');
+      const tree = await this.#fill(name, tar, origin, { layer, history });
+      // A copy of the history needs it no more.
+      if (history && !tree.over) this.#histories.release(history);
       if (origin.history !== undefined) this.#letGo(origin.history);
       return tree;
     } catch (error) {
@@ -84,33 +86,76 @@ export class Trees {
     }
   }
 
-  async #fill(
-    name: string,
-    tar: Readable | undefined,
-    { keep, base, warm }: Origin,
-    history: SourceTree | undefined,
-  ): Promise<Tree> {
-    if (base !== undefined) return this.#over(name, this.#cache.take(base), { warm, history }, tar);
+  async #fill(name: string, tar: Readable | undefined, { keep, base }: Origin, below: Below): Promise<Tree> {
+    if (base !== undefined) return this.#over(name, this.#cache.take(base), below, tar);
     if (tar && keep && (await this.probe()))
-      return this.#over(name, await this.#keep(this.#cache, keep, tar), { warm, history });
-    const tree = { ...this.#plain(name), hasHistory: history !== undefined };
+      return this.#over(name, await this.#keep(this.#cache, keep, tar), below);
+    const tree: Tree = { ...this.#plain(name), hasHistory: below.history !== undefined, layer: below.layer };
     if (!tar) return tree;
     try {
-      return { ...tree, links: await this.#unpack(tree, tar, history) };
+      return { ...tree, ...(await this.#unpack(tree, tar, below)) };
     } catch (error) {
-      this.remove(tree);
+      discard(tree.folder);
       throw error;
     }
   }
 
-  /** Unpacks the files, with a copy of the history; returns the links among them. */
-  async #unpack(tree: Tree, tar: Readable, history: SourceTree | undefined): Promise<Tree['links']> {
-    if (!history) {
-      await this.#feed([tree.bind({ readOnly: false })], UNTAR, tar);
-      return NO_LINKS;
+  /** Unpacks the files, with copies of the layer and the history. */
+  async #unpack(
+    tree: Tree,
+    tar: Readable,
+    { layer, history }: Below,
+  ): Promise<Pick<Tree, 'links' | 'placed'>> {
+    const binds = [tree.bind({ readOnly: false })];
+    const steps = [UNTAR];
+    if (layer ?? history) steps.push(LIST);
+    if (layer) {
+      binds.push(layerBind(layer));
+      steps.push(`printf '\\0'`, `node ${GUEST}/place-layer.cjs ${LAYER}`, LIST);
     }
-    const binds = [tree.bind({ readOnly: false }), { host: history.folder, inside: HISTORY, readOnly: true }];
-    return linksOf(parseListing(await this.#feed(binds, `${UNTAR} && ${ADD_HISTORY}`, tar)));
+    if (history) {
+      binds.push({ host: history.folder, inside: HISTORY, readOnly: true });
+      steps.push(`cp -R ${HISTORY}/.git .`);
+    }
+    const listed = await this.#feed(binds, steps.join(' && '), tar);
+    if (!layer && !history) return { links: NO_LINKS };
+    const source = parseListing(listed);
+    const all = layer && parseListing(listed.subarray(endOfListing(listed)));
+    return { links: linksOf(source), placed: all && viewOfCopy(source, all) };
+  }
+
+  /** A new tree of these files alone, and their paths, with one character per byte. Throws as `make` does. */
+  makeScratch(name: string, tar: Readable): Promise<{ tree: Tree; given: string[] }> {
+    return this.#withRoom(async () => {
+      const tree = this.#plain(name);
+      try {
+        const bind = tree.bind({ readOnly: false });
+        const { entries } = new SourceListing(await this.#feed([bind], `${UNTAR} && ${LIST}`, tar));
+        return { tree, given: entries.filter(({ kind }) => kind !== 'folder').map(bytesOf) };
+      } catch (error) {
+        discard(tree.folder);
+        throw error;
+      }
+    });
+  }
+
+  /**
+   * Keeps what a setup has left in such a tree as a layer, beside the files that it was given. The tree is gone
+   * then. Returns the layer's size. Throws as `trimLayer` does, and leaves the tree; `no_space` 503 where the
+   * layers in use leave no room.
+   */
+  async keepLayer(
+    key: TreeKey,
+    { tree, given }: { tree: Tree; given: string[] },
+    signal: AbortSignal,
+  ): Promise<number> {
+    const mostBytes = this.layers.limits.bytes;
+    const bind = tree.bind({ readOnly: false });
+    const byteSize = await trimLayer(this.#host, { bind, given, mostBytes }, signal);
+    signal.throwIfAborted();
+    if (!this.layers.add({ ...key, folder: tree.folder, byteSize }))
+      throw new RunnerError(503, 'no_space', 'The layers in use leave no room for this one.');
+    return byteSize;
   }
 
   /** Keeps the `.git` of a commit for the workspaces of a project. Throws `invalid_tar` 400, `no_space` 503. */
@@ -144,15 +189,19 @@ export class Trees {
   }
 
   /** Removes the tree at once; its files are deleted in the background. No task may live in it. */
-  remove({ folder, over }: Tree): void {
+  remove({ folder, over, layer }: Tree): void {
+    const release = (): void => {
+      if (layer) this.layers.release(layer);
+    };
     if (!over) {
       discard(folder);
+      release();
       return;
     }
     // Released only when the mount is gone; a mount that stays is removed with the runner.
     discard(over.overlay.folder, '[ ! -d "$1/merged" ] || /bin/umount -n -l -- "$1/merged"', () => {
       this.#cache.release(over.source);
-      if (over.dependencies) this.dependencies.release(over.dependencies);
+      release();
       if (over.history) this.#histories.release(over.history);
     });
   }
@@ -174,16 +223,14 @@ export class Trees {
 
   /** Projects for which anything is kept. */
   groups(): string[] {
-    return [
-      ...new Set([...this.#cache.groups(), ...this.#histories.groups(), ...this.dependencies.groups()]),
-    ];
+    return [...new Set([...this.#cache.groups(), ...this.#histories.groups(), ...this.layers.groups()])];
   }
 
   /** Drops what is kept for a project and not in use. */
   forget(group: string): void {
     this.#cache.forget(group);
     this.#histories.forget(group);
-    this.dependencies.forget(group);
+    this.layers.forget(group);
   }
 
   /** Whether kept trees can be mounted here: tried once, as soon as there is a driver. */
@@ -202,19 +249,16 @@ export class Trees {
   async #over(
     name: string,
     source: SourceTree | undefined,
-    { warm, history }: { warm: Origin['warm']; history: SourceTree | undefined },
+    { layer, history }: Below,
     patch?: Readable,
   ): Promise<Tree> {
     if (!source) throw new RunnerError(404, 'not_cached', 'No tree is kept under this key.');
-    // A patch would cover the source's own files in that folder along with what strangers put there.
-    const dependencies = warm && !hasDependencies(source) ? this.dependencies.take(warm) : undefined;
-    const lowers = [dependencies?.folder, history?.folder, source.folder].filter((one) => one !== undefined);
+    const lowers = [history?.folder, source.folder, layer?.folder].filter((one) => one !== undefined);
     const overlay = await mountOverlay(this.#host, this.#unique(name), lowers).catch((error: unknown) => {
       this.#cache.release(source);
-      if (dependencies) this.dependencies.release(dependencies);
       throw error;
     });
-    const over: Over = { source, overlay, lowers, group: warm?.group, runtime: warm?.runtime, dependencies };
+    const over: Over = { source, overlay, lowers, history };
     const bind = binder(overlay.merged);
     const tree: Tree = {
       folder: overlay.upper,
@@ -224,12 +268,16 @@ export class Trees {
       },
       links: source.listing.links,
       hasHistory: history !== undefined,
+      layer,
       over,
     };
     if (!patch) return tree;
     try {
       return { ...tree, links: (await this.#patchFresh(tree, patch)) ?? tree.links };
     } catch (error) {
+      // Kept until it is unmounted, after the caller has given them back.
+      if (layer) layer.users++;
+      if (history) history.users++;
       this.remove(tree);
       throw error;
     }
@@ -245,9 +293,8 @@ export class Trees {
   async #keep(cache: TreeCache, key: TreeKey, tar: Readable): Promise<SourceTree> {
     const { folder, bind } = this.#plain(`${key.key}.source`);
     try {
-      const list = `exec find . -mindepth 1 -printf '${FIND_FORMAT}'`;
       const listing = new SourceListing(
-        await this.#feed([bind({ readOnly: false })], `${UNTAR} && ${list}`, tar),
+        await this.#feed([bind({ readOnly: false })], `${UNTAR} && ${LIST}`, tar),
       );
       if (!listing.isPlain)
         throw new RunnerError(
@@ -270,7 +317,7 @@ export class Trees {
       if (!FULL.test((error as Error).message)) throw error;
       this.#cache.clear();
       this.#histories.clear();
-      this.dependencies.clear();
+      this.layers.clear();
       throw new RunnerError(503, 'no_space', (error as Error).message);
     }
   }
@@ -304,6 +351,12 @@ export class Trees {
       );
     return stdout;
   }
+}
+
+/** What a tree gets beside its source. */
+interface Below {
+  layer?: Layer | undefined;
+  history?: SourceTree | undefined;
 }
 
 function binder(folder: string): Tree['bind'] {

@@ -5,19 +5,17 @@
  * A fault on the way (runner, store or database away, a sandbox whose end is not confirmed) leaves it
  * `building`, for a later attempt.
  */
-import { sql } from 'kysely';
-import { RunnerError } from '@headrace/runner/client';
 import type { Context } from '../context.ts';
 import { appendEvent, transaction } from '../db/transaction.ts';
 import type { Tx } from '../db/transaction.ts';
-import { ApiError } from '../http/errors.ts';
 import { enqueue } from '../jobs/enqueue.ts';
-import { LostJob } from '../jobs/job.ts';
 import type { Job } from '../jobs/job.ts';
 import { scopeOf } from '../projects/index.ts';
 import { passPlaceOn, PUT_OFF_SECONDS, takePlace } from '../capacity/index.ts';
-import { StorageUnavailableError } from '../storage/object-store.ts';
-import { decideBuild, endBuild } from './end-build.ts';
+import { isAway } from '../runner/is-away.ts';
+import { isElsewhere } from '../runner/is-elsewhere.ts';
+import { setupOrWait } from '../setups/index.ts';
+import { decideBuild, endBuild, refuseForSetup } from './end-build.ts';
 import type { Outcome } from './end-build.ts';
 import { buildKey } from './reconcile.ts';
 import { OutputFault } from './repack-output.ts';
@@ -35,14 +33,12 @@ type BuildJob = Job<'build.work'>;
 const RETRY_SECONDS = 1;
 /** After so many failed attempts on a runner that answers, the build is given up. */
 const ATTEMPTS = 6;
-/** Added to the command's own time: by then another machine's runner has certainly ended it. */
-const ELSEWHERE_SECONDS = 120;
-
 export async function workBuilds(ctx: Context, job: BuildJob): Promise<void> {
   const build = await findBuild(ctx.db, job.payload.buildId);
   if (!build || isEnded(build)) return;
   if (build.status === 'queued') {
-    const started = await start(ctx, job, build);
+    const layer = await findLayer(ctx, job, build);
+    const started = layer && (await start(ctx, job, build, layer));
     if (started) await carryOn(ctx, job, started, 'start');
   } else if (await isElsewhere(ctx, build)) {
     await transaction(ctx, (tx) => postpone(tx, job, build, RETRY_SECONDS));
@@ -59,14 +55,37 @@ async function carryOn(ctx: Context, job: BuildJob, build: Build, how: 'start' |
     await decideBuild(ctx, job, build.id, outcome);
   }
   await ctx.runner.deleteTask(build.id);
-  await endBuild(ctx, job, build.id, build.thread_id);
+  await endBuild(ctx, job, build);
+}
+
+/** The setup whose layer the build has. Undefined when it waits for one, or was failed with it. */
+async function findLayer(
+  ctx: Context,
+  job: BuildJob,
+  build: Build,
+): Promise<{ layerOf: string | null } | undefined> {
+  if (!build.setup) return { layerOf: null };
+  if (!ctx.runnerStatus()?.ok) {
+    await transaction(ctx, (tx) => postpone(tx, job, build, RETRY_SECONDS));
+    return undefined;
+  }
+  const found = await setupOrWait(ctx, job, build, async () => {});
+  if (found === 'waits') return undefined;
+  if (found.kind !== 'failed') return { layerOf: found.kind === 'ready' ? found.setupId : null };
+  await refuseForSetup(ctx, job, build);
+  return undefined;
 }
 
 /**
  * queued → building. Undefined when it was cancelled meanwhile, or has to wait: for a runner, or for a
  * place among the builds of its project and organization.
  */
-async function start(ctx: Context, job: BuildJob, build: Build): Promise<Build | undefined> {
+async function start(
+  ctx: Context,
+  job: BuildJob,
+  build: Build,
+  { layerOf }: { layerOf: string | null },
+): Promise<Build | undefined> {
   const runner = ctx.runnerStatus();
   return transaction(ctx, async (tx) => {
     await job.fence(tx);
@@ -87,7 +106,7 @@ async function start(ctx: Context, job: BuildJob, build: Build): Promise<Build |
       await passPlaceOn(tx, 'builds', project);
       return undefined;
     }
-    const started = await startBuild(tx, build.id, `${runner.id}:${runner.pid}`);
+    const started = await startBuild(tx, build.id, { runnerId: `${runner.id}:${runner.pid}`, layerOf });
     if (started)
       appendEvent(
         tx,
@@ -107,18 +126,6 @@ async function postpone(tx: Tx, job: BuildJob, build: Build, delaySeconds: numbe
     turnOf: build,
     delaySeconds,
   });
-}
-
-/** Whether the build's sandbox may live at another machine's runner, whose own workers have to find it. */
-async function isElsewhere(ctx: Context, build: Build): Promise<boolean> {
-  const { id } = ctx.runnerStatus() ?? (await ctx.runner.status());
-  if (build.runner_id?.split(':')[0] === id) return false;
-  const { rows } = await sql<{
-    over: boolean;
-  }>`select ${build.started_at} + ${build.timeout_seconds + ELSEWHERE_SECONDS} * interval '1 second' < now() as over`.execute(
-    ctx.db,
-  );
-  return !rows[0]!.over;
 }
 
 /** Runs the command and stores its output. Undefined when this worker stops and another goes on. */
@@ -144,15 +151,6 @@ async function findOutcome(
     ctx.log.error({ err: error, build: build.id }, 'a build was given up');
     return lost('The build could not be carried to its end here. Submit it again.');
   }
-}
-
-/** Whether the runner or the store is away, or the job was taken over: no reason to give a build up. */
-function isAway(error: unknown): boolean {
-  return (
-    error instanceof LostJob ||
-    error instanceof StorageUnavailableError ||
-    ((error instanceof RunnerError || error instanceof ApiError) && error.status === 503)
-  );
 }
 
 const lost = (message: string): Outcome => ({

@@ -4,7 +4,7 @@ import { afterAll, describe, expect, test } from 'vitest';
 import { readTar } from '../trees/tar-reader.ts';
 import { startTestServer } from '../service.fixture.ts';
 import { newBench, newThread, until } from './builds.fixture.ts';
-import { LOG_BYTES } from './schemas.ts';
+import { LOG_BYTES } from '../logs/index.ts';
 
 const server = await startTestServer();
 afterAll(() => server.close());

@@ -1,24 +1,14 @@
 import Type from 'typebox';
-import { appendEvent } from '../db/transaction.ts';
-import { ApiError, invalid } from '../http/errors.ts';
+import { ApiError } from '../http/errors.ts';
 import { write } from '../http/operation.ts';
 import { Body, IdInput, Ok } from '../http/schemas.ts';
-import { newId } from '../ids.ts';
-import { enqueue } from '../jobs/enqueue.ts';
 import { requireWorker } from '../processes/index.ts';
 import { scopeOf } from '../projects/index.ts';
 import { loadSource } from '../sources/index.ts';
-import { checkPath } from '../trees/paths.ts';
 import { changeThread, lockThread, requireIdle, requireOpen } from '../threads/index.ts';
-import { buildKey } from './reconcile.ts';
-import { Build, Command, MAX_TIMEOUT_SECONDS, OutputDirectory } from './schemas.ts';
-import { insertBuild } from './store.ts';
-import { buildEventData, buildView } from './view.ts';
-
-function requirePath(outputDirectory: string): void {
-  const fault = outputDirectory === '.' ? null : checkPath(outputDirectory);
-  if (fault !== null) throw invalid({ path: '/outputDirectory', message: fault });
-}
+import { order, queueBuild, requirePath } from './queue-build.ts';
+import { Build } from './schemas.ts';
+import { buildView } from './view.ts';
 
 export const createBuild = write({
   name: 'builds.createBuild',
@@ -28,17 +18,12 @@ export const createBuild = write({
   access: { permissions: ['thread:update'] },
   body: Body({
     sourceId: Type.Optional(IdInput('src', "Any source of the app; default: the thread's latest.")),
-    command: Command,
-    outputDirectory: OutputDirectory,
-    timeoutSeconds: Type.Optional(
-      Type.Integer({ minimum: 1, maximum: MAX_TIMEOUT_SECONDS, default: MAX_TIMEOUT_SECONDS }),
-    ),
+    ...order,
   }),
   responses: { 202: Ok({ build: Build }) },
   errors: [503],
   async handle(tx, call) {
-    const { command, outputDirectory, timeoutSeconds = MAX_TIMEOUT_SECONDS } = call.body;
-    requirePath(outputDirectory);
+    requirePath(call.body);
     const loaded = await lockThread(tx, call);
     const { thread, project } = loaded;
     const sourceId = call.body.sourceId ?? thread.latest_source_id;
@@ -48,26 +33,8 @@ export const createBuild = write({
     if (sourceId === null)
       throw new ApiError('conflict', 'The thread has no source yet. Name one, or wait for its first run.');
     await requireWorker(call.ctx, tx.db);
-    const build = await insertBuild(tx, {
-      org_id: thread.org_id,
-      id: newId('bld'),
-      project_id: project.id,
-      thread_id: thread.id,
-      listed: project.kind === 'platform',
-      source_id: sourceId,
-      command,
-      output_directory: outputDirectory,
-      timeout_seconds: timeoutSeconds,
-      created_by: call.principal.actorId,
-    });
-    appendEvent(
-      tx,
-      { ...scopeOf(project), threadId: thread.id },
-      'platform.build.queued',
-      buildEventData(build),
-    );
+    const build = await queueBuild(tx, call, { project, threadId: thread.id, sourceId });
     await changeThread(tx, loaded, { active_build_id: build.id }, 'always');
-    await enqueue(tx, 'build.work', { buildId: build.id }, { key: buildKey(build.id), turnOf: build });
     return { status: 202, body: { ok: true, build: buildView(build) }, scope: scopeOf(project) };
   },
 });

@@ -4,6 +4,7 @@
  */
 import type { Context } from '../context.ts';
 import { json } from '../db/schema.ts';
+import type { ThreadRow } from '../db/schema.ts';
 import { appendEvent, transaction } from '../db/transaction.ts';
 import type { Tx } from '../db/transaction.ts';
 import type { Job } from '../jobs/job.ts';
@@ -15,7 +16,7 @@ import { renewedDeadline } from '../workspaces/index.ts';
 import type { BuildError } from './schemas.ts';
 import { endingEvent } from './state.ts';
 import type { Artifact } from './store-artifact.ts';
-import { finishBuild, lockRunningBuild, storeOutcome } from './store.ts';
+import { finishBuild, lockRunningBuild, refuseBuild, storeOutcome } from './store.ts';
 import type { Build } from './store.ts';
 import { buildEventData } from './view.ts';
 
@@ -52,41 +53,66 @@ async function readyColumns(tx: Tx, { key, sha256, byteSize, files }: Artifact) 
 }
 
 /** The last transaction of a decided build whose sandbox is gone. */
-export async function endBuild(ctx: Context, job: Job, buildId: string, threadId: string): Promise<void> {
+export async function endBuild(
+  ctx: Context,
+  job: Job,
+  { id: buildId, thread_id: threadId }: Pick<Build, 'id' | 'thread_id'>,
+): Promise<void> {
   await transaction(ctx, async (tx) => {
     await job.fence(tx);
-    // The build of a deleted thread ends too.
-    const thread = await tx.db
-      .selectFrom('threads')
-      .selectAll()
-      .where('id', '=', threadId)
-      .forUpdate()
-      .executeTakeFirstOrThrow();
+    const thread = threadId === null ? null : await lockAnyThread(tx, threadId);
     const build = await lockRunningBuild(tx, buildId);
     const event = build && endingEvent(build);
     const ended = event && (await finishBuild(tx, buildId, event, await cancelledColumns(tx, build)));
     if (!ended) return;
-    const project = await tx.db
-      .selectFrom('projects')
-      .selectAll()
-      .where('id', '=', ended.project_id)
-      .executeTakeFirstOrThrow();
-    appendEvent(
-      tx,
-      { ...scopeOf(project), threadId },
-      `platform.build.${ended.status}`,
-      buildEventData(ended),
-    );
-    await passPlaceOn(tx, 'builds', project);
-    if (thread.deleted_at) await clearActiveBuild(tx, threadId);
-    else
-      await changeThread(
-        tx,
-        { thread, project },
-        { active_build_id: null, ...(await renewedDeadline(ctx, tx.db, thread)) },
-        'always',
-      );
+    await passPlaceOn(tx, 'builds', { id: ended.project_id, org_id: ended.org_id });
+    await publishEnd(ctx, tx, ended, thread);
   });
+}
+
+/** The build of a deleted thread ends too. */
+const lockAnyThread = (tx: Tx, threadId: string): Promise<ThreadRow> =>
+  tx.db.selectFrom('threads').selectAll().where('id', '=', threadId).forUpdate().executeTakeFirstOrThrow();
+
+/** Fails a queued build whose setup failed. */
+export async function refuseForSetup(
+  ctx: Context,
+  job: Job,
+  { id, thread_id: threadId }: Pick<Build, 'id' | 'thread_id'>,
+): Promise<void> {
+  await transaction(ctx, async (tx) => {
+    await job.fence(tx);
+    const thread = threadId === null ? null : await lockAnyThread(tx, threadId);
+    const refused = await refuseBuild(
+      tx,
+      id,
+      "The app's setup failed. Read its logs, mend it, and submit the build again.",
+    );
+    if (refused) await publishEnd(ctx, tx, refused, thread);
+  });
+}
+
+/** Publishes an ended build, and frees its thread. */
+async function publishEnd(ctx: Context, tx: Tx, ended: Build, thread: ThreadRow | null): Promise<void> {
+  const project = await tx.db
+    .selectFrom('projects')
+    .selectAll()
+    .where('id', '=', ended.project_id)
+    .executeTakeFirstOrThrow();
+  appendEvent(
+    tx,
+    { ...scopeOf(project), threadId: ended.thread_id },
+    `platform.build.${ended.status}`,
+    buildEventData(ended),
+  );
+  if (thread?.deleted_at) await clearActiveBuild(tx, thread.id);
+  else if (thread)
+    await changeThread(
+      tx,
+      { thread, project },
+      { active_build_id: null, ...(await renewedDeadline(ctx, tx.db, thread)) },
+      'always',
+    );
 }
 
 /** The columns that a requested cancellation overwrites. A cancelled build keeps no artifact. */

@@ -3,8 +3,7 @@ import { afterAll, describe, expect, test } from 'vitest';
 import { commandsOf, hint, missing, runCommands } from '../guide.fixture.ts';
 import { startTestServer } from '../service.fixture.ts';
 import { newBench, until } from './builds.fixture.ts';
-import { LOG_BYTES, LOG_PAGE_BYTES } from './schemas.ts';
-import { findLogPieces } from './store.ts';
+import { findLogPieces, LOG_BYTES, LOG_PAGE_BYTES } from '../logs/index.ts';
 
 const server = await startTestServer();
 afterAll(() => server.close());
@@ -41,7 +40,7 @@ describe.skipIf(!status?.ok)('the log', () => {
     const part = await bench.logs(id, '?offset=100000');
     expect([part.text, part.nextOffset]).toEqual(['€'.repeat(87_380), 100_002 + 3 * 87_380]);
     // A part is read without the rest of the log, and the log has no long pieces.
-    const pieces = await findLogPieces(server.service.ctx.db, id, 1_000_000, 1_000_003);
+    const pieces = await findLogPieces(server.service.ctx.db, { kind: 'build', id }, 1_000_000, 1_000_003);
     expect(pieces.reduce((sum, { content }) => sum + Buffer.byteLength(content), 0)).toBeLessThanOrEqual(
       2 * 64 * 1024,
     );

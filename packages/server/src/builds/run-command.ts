@@ -1,18 +1,13 @@
-import { Readable } from 'node:stream';
-import { RunnerError } from '@headrace/runner/client';
-import type { TaskEnd, TaskState } from '@headrace/runner/protocol';
+import type { TaskState } from '@headrace/runner/protocol';
 import type { Context } from '../context.ts';
 import type { Job } from '../jobs/job.ts';
+import { sendFiles, storeOutput } from '../logs/index.ts';
+import type { Output } from '../logs/index.ts';
 import { findTask } from '../runner/find-task.ts';
-import { followTask } from '../runner/follow-task.ts';
-import type { Followed } from '../runner/follow-task.ts';
-import { OutputTail } from '../runner/output-tail.ts';
 import { passCancelOn } from '../runner/pass-cancel-on.ts';
-import { logRefusal, refusalWarning, sandboxOf } from '../settings/index.ts';
+import { sandboxOf } from '../settings/index.ts';
 import { putSourceFiles } from '../workspaces/index.ts';
-import { BuildLog } from './build-log.ts';
-import { readLog } from './read-log.ts';
-import { isCancelRequested } from './store.ts';
+import { appendLog, isCancelRequested } from './store.ts';
 import type { Build } from './store.ts';
 
 /**
@@ -21,11 +16,8 @@ import type { Build } from './store.ts';
  */
 const MARGIN_MS = 120_000;
 
-/** `left`: this worker stops, another goes on. `unknown`: the runner lost the command. */
-export type Run =
-  | { kind: 'ended'; end: TaskEnd; tail: OutputTail }
-  | Extract<Followed, { kind: 'left' }>
-  | { kind: 'unknown' };
+/** `unknown`: the runner lost the command. */
+export type Run = Output | { kind: 'unknown' };
 
 /**
  * Runs a build's command at the runner and stores what it prints. Throws what runner, store and database
@@ -44,7 +36,12 @@ export async function runCommand(
     if (!task) return { kind: 'unknown' };
     // The command starts when its source is there.
     if (task.status === 'preparing') await putSource(ctx, build);
-    return await storeOutput(ctx, job, build);
+    return await storeOutput(
+      ctx,
+      job,
+      { ...build, kind: 'build', append: (tx, pieces, size) => appendLog(tx, build, pieces, size) },
+      build.timeout_seconds * 1000 + MARGIN_MS,
+    );
   } finally {
     cancelling.stop();
   }
@@ -60,47 +57,10 @@ async function startTask(ctx: Context, build: Build): Promise<TaskState> {
   });
 }
 
-async function putSource(ctx: Context, build: Build): Promise<void> {
-  let fault: unknown;
-  await putSourceFiles(ctx, build.project_id, build.source_id, (tar, origin) => {
-    if (tar instanceof Readable)
-      tar.once('error', (error) => {
-        fault = error;
-      });
-    return ctx.runner.putSource(build.id, tar, origin);
-  }).catch((error: unknown) => {
-    // 409: it has its source already, or was cancelled.
-    if (error instanceof RunnerError && error.status === 409) return;
-    throw fault ?? error;
-  });
-}
-
-/** Reads the journal to its end, from where the stored log ends. */
-async function storeOutput(ctx: Context, job: Job, build: Build): Promise<Run> {
-  const stopReading = new AbortController();
-  const log = new BuildLog(ctx, job, build, () => stopReading.abort());
-  const tail = new OutputTail();
-  if (build.logs_byte_size > 0) tail.add((await readLog(ctx.db, build)).text);
-  try {
-    const followed = await followTask(ctx, build.id, {
-      from: build.journal_offset + 1,
-      signal: AbortSignal.any([job.signal, stopReading.signal]),
-      limitMs: build.timeout_seconds * 1000 + MARGIN_MS,
-      onEntry(entry) {
-        if (entry.type === 'output') {
-          tail.add(entry.text);
-          log.add(entry.offset, entry.text);
-        }
-        if (entry.type !== 'refused') return;
-        logRefusal(ctx, entry, { project: build.project_id, build: build.id });
-        const { path, reason } = refusalWarning(entry);
-        log.addLine(entry.offset, `[${path}: ${reason}]`);
-      },
-    });
-    if (followed.kind === 'broken') throw followed.error;
-    return followed.kind === 'ended' ? { ...followed, tail } : followed;
-  } finally {
-    // Keeps the output that came before a break, and throws what kept the log from being stored.
-    await log.flush();
-  }
-}
+const putSource = (ctx: Context, build: Build): Promise<void> =>
+  sendFiles((watch) =>
+    putSourceFiles(ctx, build.project_id, build.source_id, (tar, origin) => {
+      watch(tar);
+      return ctx.runner.putSource(build.id, tar, { ...origin, layer: build.layer_of ?? undefined });
+    }),
+  );

@@ -10,17 +10,13 @@ const BUILD_ERRORS = [
   'output_too_large',
   'cancelled',
   'worker_lost',
+  'setup_failed',
 ] as const;
 export type BuildError = (typeof BUILD_ERRORS)[number];
 
-/**
- * The part of a command's output that is kept, in bytes of UTF-8. The runner hands over more of one stream,
- * so that a cut is always known.
- */
-export const LOG_BYTES = 2 * 1024 * 1024;
-/** The most of a log in one answer with an offset, in bytes of UTF-8. */
-export const LOG_PAGE_BYTES = 256 * 1024;
 export const MAX_TIMEOUT_SECONDS = 600;
+/** How many builds without a thread an app may have queued or building. */
+export const MAX_WITHOUT_THREAD = 100;
 
 export const Command = Text('npm ci && npm run build', {
   minLength: 1,
@@ -36,11 +32,12 @@ export const OutputDirectory = Text('dist', {
 export const Build = Type.Object({
   id: Id('bld'),
   projectId: Id('prj'),
-  threadId: Id('thr'),
+  threadId: Nullable(Id('thr', 'Null: a build of the app, by no thread.')),
   sourceId: Id('src'),
   command: Command,
   outputDirectory: OutputDirectory,
   timeoutSeconds: Type.Integer({ examples: [MAX_TIMEOUT_SECONDS] }),
+  setup: Type.Boolean({ examples: [false], description: "It has the layer of the app's setup." }),
   status: Enum(BUILD_STATUSES),
   exitCode: Nullable(Type.Integer({ examples: [0] })),
   error: Nullable(Type.Object({ code: Enum(BUILD_ERRORS), message: Text('The command exited with 1.') })),
@@ -67,18 +64,4 @@ export const Manifest = Type.Object({
     }),
     { description: 'Sorted by the bytes of the paths, which are relative to the output directory.' },
   ),
-});
-
-export const Logs = Type.Object({
-  text: Text('> build\n'),
-  byteSize: { ...Counter, description: 'The size of the whole log so far.' },
-  truncated: Type.Boolean({
-    examples: [false],
-    description: 'The log has only the first 2 MiB of the output; its last line says so.',
-  }),
-  nextOffset: { ...Counter, description: 'Where this text ends: the next `offset`.' },
-  ended: Type.Boolean({
-    examples: [false],
-    description: 'The build has ended, and the log has nothing after `nextOffset`.',
-  }),
 });

@@ -4,6 +4,7 @@
  *   queued     start     building   its job is claimed and a place is free; `started_at` is committed before
  *                                   the command starts, so that it never starts twice
  *   queued     cancel    failed     cancelled before it started
+ *   queued     refuse   failed     it asks for the app's setup, which failed
  *   building   succeed   ready      exit 0, output valid and stored, sandbox gone
  *   building   fail      failed     anything else, or cancelled; sandbox gone
  *
@@ -13,7 +14,7 @@
 import type { BuildRow } from '../db/schema.ts';
 
 export type BuildStatus = BuildRow['status'];
-export type BuildEvent = 'start' | 'cancel' | 'succeed' | 'fail';
+export type BuildEvent = 'start' | 'cancel' | 'refuse' | 'succeed' | 'fail';
 
 /** Builds that have not ended. */
 export const OPEN = ['queued', 'building'] as const satisfies BuildStatus[];
@@ -22,6 +23,7 @@ export const ENDED = ['ready', 'failed'] as const satisfies BuildStatus[];
 const TRANSITIONS = {
   start: { from: 'queued', to: 'building' },
   cancel: { from: 'queued', to: 'failed' },
+  refuse: { from: 'queued', to: 'failed' },
   succeed: { from: 'building', to: 'ready' },
   fail: { from: 'building', to: 'failed' },
 } as const satisfies Record<BuildEvent, { from: BuildStatus; to: BuildStatus }>;

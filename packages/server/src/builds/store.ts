@@ -7,8 +7,9 @@ import type { Db } from '../db/database.ts';
 import { countChanged } from '../db/purge.ts';
 import type { Purge } from '../db/purge.ts';
 import { hasStatus } from '../db/has-status.ts';
-import type { BuildLogsTable, BuildRow, BuildsTable, ManifestFile } from '../db/schema.ts';
+import type { BuildRow, BuildsTable, ManifestFile } from '../db/schema.ts';
 import type { Tx } from '../db/transaction.ts';
+import type { LogSize, Piece } from '../logs/index.ts';
 import { buildChange, ENDED, OPEN } from './state.ts';
 import type { BuildEvent } from './state.ts';
 
@@ -44,6 +45,8 @@ const COLUMNS = [
   'created_at',
   'started_at',
   'finished_at',
+  'setup',
+  'layer_of',
 ] as const;
 
 /** Builds that have not ended. */
@@ -171,8 +174,21 @@ export async function holdBuild(tx: Tx, buildId: string): Promise<void> {
     .execute();
 }
 
-export const startBuild = (tx: Tx, buildId: string, runnerId: string): Promise<Build | undefined> =>
-  moveBuild(tx, buildId, 'start', { started_at: now, runner_id: runnerId });
+/** `layerOf`: the setup whose layer it gets. */
+export const startBuild = (
+  tx: Tx,
+  buildId: string,
+  { runnerId, layerOf }: { runnerId: string; layerOf: string | null },
+): Promise<Build | undefined> =>
+  moveBuild(tx, buildId, 'start', { started_at: now, runner_id: runnerId, layer_of: layerOf });
+
+/** Fails a queued build whose setup failed. */
+export const refuseBuild = (tx: Tx, buildId: string, message: string): Promise<Build | undefined> =>
+  moveBuild(tx, buildId, 'refuse', {
+    error_code: 'setup_failed',
+    error_message: message,
+    finished_at: now,
+  });
 
 export const cancelQueuedBuild = (tx: Tx, buildId: string): Promise<Build | undefined> =>
   moveBuild(tx, buildId, 'cancel', {
@@ -210,6 +226,36 @@ export async function lockRunningBuild(tx: Tx, buildId: string): Promise<Build |
     .executeTakeFirst();
 }
 
+/** Locks the row of a build that has no thread to be locked. */
+export async function lockBuild(tx: Tx, buildId: string): Promise<void> {
+  await tx.db.selectFrom('builds').select('id').where('id', '=', buildId).forUpdate().execute();
+}
+
+/** How many builds without a thread a project has queued or building. */
+export async function countOpenWithoutThread(tx: Tx, projectId: string): Promise<number> {
+  const { count } = await tx.db
+    .selectFrom('builds')
+    .select(({ fn }) => fn.countAll<number>().as('count'))
+    .where('project_id', '=', projectId)
+    .where('thread_id', 'is', null)
+    .where(openBuilds)
+    .executeTakeFirstOrThrow();
+  return count;
+}
+
+/** Ids of a project's queued builds without a thread, in the order in which they are locked. */
+export async function findQueuedWithoutThread(tx: Tx, projectId: string): Promise<string[]> {
+  const queued = await tx.db
+    .selectFrom('builds')
+    .select('id')
+    .where('project_id', '=', projectId)
+    .where('thread_id', 'is', null)
+    .where(hasStatus('builds', ['queued']))
+    .orderBy('id')
+    .execute();
+  return queued.map(({ id }) => id);
+}
+
 /** Stores the outcome of a building build that has none yet. */
 export async function storeOutcome(
   tx: Tx,
@@ -225,42 +271,34 @@ export async function storeOutcome(
     .execute();
 }
 
-/** Adds pieces to a build's log; `log` is the size of the whole log with them. Wakes readers that wait for it. */
+/** Adds pieces to a build's log. Wakes readers that wait for it. */
 export async function appendLog(
   tx: Tx,
-  pieces: BuildLogsTable[],
-  log: { byteSize: number; isTruncated: boolean },
+  { org_id: orgId, id }: Pick<Build, 'org_id' | 'id'>,
+  pieces: Piece[],
+  size: LogSize,
 ): Promise<void> {
-  const last = pieces.at(-1)!;
-  await tx.db.insertInto('build_logs').values(pieces).execute();
+  await tx.db
+    .insertInto('build_logs')
+    .values(
+      pieces.map(({ through, text }) => ({
+        org_id: orgId,
+        build_id: id,
+        journal_offset: through,
+        content: text,
+      })),
+    )
+    .execute();
   await tx.db
     .updateTable('builds')
     .set({
-      journal_offset: last.journal_offset,
-      logs_byte_size: log.byteSize,
-      logs_truncated: log.isTruncated,
+      journal_offset: pieces.at(-1)!.through,
+      logs_byte_size: size.byteSize,
+      logs_truncated: size.isTruncated,
     })
-    .where('id', '=', last.build_id)
+    .where('id', '=', id)
     .execute();
-  tx.wake('resources', last.build_id);
-}
-
-/**
- * The pieces of a build's log that have bytes from `from` up to `to`, in order, each with its offset. Of all others it
- * reads only the size, which PostgreSQL knows without their text.
- */
-export async function findLogPieces(
-  db: Db,
-  buildId: string,
-  from: number,
-  to: number,
-): Promise<{ content: string; offset: number }[]> {
-  const { rows } = await sql<{ content: string; offset: number }>`
-    select content, ends - bytes as offset from (
-      select content, octet_length(content) as bytes, sum(octet_length(content)) over (order by journal_offset) as ends
-      from build_logs where build_id = ${buildId}
-    ) as pieces where ends > ${from} and ends - bytes < ${to} order by ends`.execute(db);
-  return rows;
+  tx.wake('resources', id);
 }
 
 /** Unlists the builds of a project that is being deleted. */

@@ -12,6 +12,7 @@ export function buildView(b: Build) {
     command: b.command,
     outputDirectory: b.output_directory,
     timeoutSeconds: b.timeout_seconds,
+    setup: b.setup,
     status: b.status,
     exitCode: ended ? b.exit_code : null,
     error:

@@ -7,6 +7,8 @@
  *   ones' jobs are due
  *   queued --no place is free--> its job is delayed, and holds no worker meanwhile
  *
+ * Setups are in the places of builds. What waits for something else (`jobs.waits_for`) has no turn meanwhile.
+ *
  * Of the projects with something queued, it is the turn of the one that has the fewest under way; of equals,
  * of the one that started something longest ago; there, of what was queued first. Where a limit is raised,
  * or a worker died, `fillPlaces` finds the free place.
@@ -32,23 +34,36 @@ const EVERY_MS = 2_000;
 /** At most so many jobs are made due at once. */
 const BATCH = 100;
 
+/** Builds and setups together, of which each arm of a condition is found by its own index. */
+const COMMANDS = sql`(
+  select org_id, id, project_id, held, started_at, status = 'building' as is_active, status = 'queued' as is_queued, 'build.work' as job, 'build:' || id as key from builds
+  union all
+  select org_id, id, project_id, held, started_at, status = 'running', status = 'queued', 'setup.work', 'setup:' || id from setups)`;
+
 const KINDS = {
   runs: {
     table: sql.table('runs'),
-    job: 'run.work',
+    job: sql`'run.work'`,
     active: sql`status in ('running', 'waiting')`,
+    queued: sql`status = 'queued'`,
     waits: sql`w.status = 'queued' and w.held`,
     key: sql`'thread:' || w.thread_id`,
+    age: sql`w.id`,
+    ageOf: (id: string) => id,
     // A thread's runs have one job at a time: the first of them asks for all of them.
     comes: (asking: string | null) =>
       sql`not exists (select from runs e where e.thread_id = w.thread_id and e.status = 'queued' and e.held and e.id < w.id and e.id is distinct from ${asking})`,
   },
   builds: {
-    table: sql.table('builds'),
-    job: 'build.work',
-    active: sql`status = 'building'`,
-    waits: sql`w.status = 'queued'`,
-    key: sql`'build:' || w.id`,
+    table: COMMANDS,
+    job: sql`w.job`,
+    active: sql`is_active`,
+    queued: sql`is_queued`,
+    waits: sql`w.is_queued`,
+    key: sql`w.key`,
+    // Ids begin with their kind.
+    age: sql`substr(w.id, 5)`,
+    ageOf: (id: string) => id.slice(4),
     comes: () => sql`true`,
   },
 } as const;
@@ -83,8 +98,8 @@ export async function takePlace(
  * transaction. It takes the place itself: nothing is counted here for those that have no bound.
  */
 export async function passPlaceOn(tx: Tx, work: Work, { org_id: orgId }: In): Promise<void> {
-  const { table } = KINDS[work];
-  const held = sql`select from ${table} where org_id = ${orgId} and status = 'queued' and held limit 1`;
+  const { table, queued } = KINDS[work];
+  const held = sql`select from ${table} w where org_id = ${orgId} and ${queued} and held limit 1`;
   const { rows } = await tx.db.executeQuery(preparedAs(`held_${work}`, held.compile(tx.db)));
   if (rows.length) await makeDue(tx, { work, orgId, bound: null }, 1);
 }
@@ -148,7 +163,7 @@ async function isFull(
   } = await sql<{
     own: number;
     organization: number;
-  }>`select count(*) filter (where project_id = ${id}) as own, count(*) as organization from ${table} where ${active} and org_id = ${orgId}`.execute(
+  }>`select count(*) filter (where project_id = ${id}) as own, count(*) as organization from ${table} w where ${active} and org_id = ${orgId}`.execute(
     db,
   );
   return busy!.own >= (limits.own ?? Infinity) || busy!.organization >= (limits.organization ?? Infinity);
@@ -160,11 +175,11 @@ async function isFull(
  * time, and nothing waits for it.
  */
 function withPlaces({ work, orgId, bound }: Among, asking?: Asking) {
-  const { table, job, active, waits, key, comes } = KINDS[work];
+  const { table, job, active, waits, key, comes, age, ageOf } = KINDS[work];
   const others = sql`${waits} and w.id is distinct from ${asking?.id ?? null}`;
   return sql`
     busy as (
-      select project_id, org_id, count(*) as n from ${table} where ${active} and (${orgId}::text is null or org_id = ${orgId}) group by project_id, org_id
+      select project_id, org_id, count(*) as n from ${table} w where ${active} and (${orgId}::text is null or org_id = ${orgId}) group by project_id, org_id
     ), room as (
       select p.id as project_id, p.org_id, coalesce(b.n, 0) as n, (coalesce(p.settings->'concurrency'->>${work}, o.settings->'concurrency'->>${work}))::int as most,
         coalesce((select sum(n) from busy where busy.org_id = p.org_id), 0) as organization_n, least((o.settings->'concurrency'->>${work})::int, ${bound}::int) as organization_most,
@@ -173,16 +188,16 @@ function withPlaces({ work, orgId, bound }: Among, asking?: Asking) {
       where p.id in (select w.project_id from ${table} w where ${waits} and (${orgId}::text is null or w.org_id = ${orgId}) ${asking ? sql`union select ${asking.project.id}` : sql``})
     ), waiting as (
       -- No more of a project than it has room for, the oldest: thousands may wait.
-      select first.job, first.oldest, r.project_id from room r cross join lateral (
-        select w.id as oldest, (select min(j.id) from jobs j where j.key = ${key} and j.kind = ${job} and j.failures = 0 and j.status = 'queued') as job
-        from ${table} w where w.project_id = r.project_id and ${others} and ${comes(asking?.id ?? null)} and exists (select from jobs j where j.key = ${key} and j.kind = ${job} and j.failures = 0)
-        order by w.id limit greatest(0, coalesce(least(r.most - r.n, r.organization_most - r.organization_n), ${BATCH}))
+      select first.job, first.oldest, first.age, r.project_id from room r cross join lateral (
+        select w.id as oldest, ${age} as age, (select min(j.id) from jobs j where j.key = ${key} and j.kind = ${job} and j.failures = 0 and j.waits_for is null and j.status = 'queued') as job
+        from ${table} w where w.project_id = r.project_id and ${others} and ${comes(asking?.id ?? null)} and exists (select from jobs j where j.key = ${key} and j.kind = ${job} and j.failures = 0 and j.waits_for is null)
+        order by ${age} limit greatest(0, coalesce(least(r.most - r.n, r.organization_most - r.organization_n), ${BATCH}))
       ) first
-      ${asking ? sql`union all select null, ${asking.id}, ${asking.project.id}` : sql``}
+      ${asking ? sql`union all select null, ${asking.id}, ${ageOf(asking.id)}, ${asking.project.id}` : sql``}
     ), placed as (
-      select w.job, w.oldest, r.*, r.n + row_number() over (partition by w.project_id order by w.oldest) as place from waiting w join room r on r.project_id = w.project_id
+      select w.job, w.oldest, w.age, r.*, r.n + row_number() over (partition by w.project_id order by w.age) as place from waiting w join room r on r.project_id = w.project_id
     ), turns as (
-      select *, organization_n + row_number() over (partition by org_id order by place, served nulls first, oldest) as turn from placed where most is null or place <= most
+      select *, organization_n + row_number() over (partition by org_id order by place, served nulls first, age) as turn from placed where most is null or place <= most
     ), next as (select * from turns where organization_most is null or turn <= organization_most)`;
 }
 

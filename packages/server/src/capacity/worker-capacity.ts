@@ -21,6 +21,7 @@ const SANDBOXES: ReadonlySet<JobKind> = new Set<JobKind>([
   'run.work',
   'exec.work',
   'build.work',
+  'setup.work',
   'preview.work',
 ]);
 

@@ -20,6 +20,10 @@ export interface Listed {
   statuses: readonly string[];
   /** By `updated_at` and `id` instead of `id` alone; only for threads. */
   byActivity?: boolean;
+  /** The rows of a Direct project, which no list over all apps has. */
+  areUnlisted?: boolean;
+  /** A further condition on the rows. */
+  filter?: RawBuilder<boolean> | undefined;
   /** The condition of a search, which no index covers. */
   matches?: RawBuilder<boolean> | undefined;
 }
@@ -64,15 +68,16 @@ function merged(
   { after, to }: Part,
   { limit, offset }: { limit: number; offset: number },
 ): RawBuilder<{ id: string }> {
-  const { table, scope, statuses, byActivity, matches } = listed;
+  const { table, scope, statuses, byActivity, areUnlisted, filter, matches } = listed;
   const id = idBytes('id');
   const key = byActivity ? sql`(updated_at, ${id})` : id;
   const order = byActivity ? sql`updated_at desc, ${id} desc` : sql`${id} desc`;
   const conditions = [
-    sql`${sql.ref(scope.column)} = one_of and status = one_status and listed`,
+    sql`${sql.ref(scope.column)} = one_of and status = one_status and ${areUnlisted ? sql`not listed` : sql`listed`}`,
     ...(table === 'threads' ? [sql`deleted_at is null`] : []),
     ...(after === null ? [] : [sql`${key} < ${valueOf(listed, after)}`]),
     ...(to === null ? [] : [sql`${key} >= ${valueOf(listed, to)}`]),
+    ...(filter ? [filter] : []),
     ...(matches ? [matches] : []),
   ];
   return sql`select part.* from unnest(${scope.ids}::text[]) as one_of cross join unnest(${statuses}::text[]) as one_status

@@ -344,6 +344,7 @@ interface ThreadsTable {
   initialization_updated_at: TimeOrNull;
   workspace_status: WorkspaceStatus | null;
   workspace_setup_status: 'pending' | 'running' | 'ready' | 'failed' | null;
+  setup_id: string | null;
   workspace_source_id: string | null;
   runner_id: string | null;
   idle_timeout_minutes: number | null;
@@ -542,7 +543,7 @@ export interface BuildsTable {
   org_id: string;
   id: string;
   project_id: string;
-  thread_id: string;
+  thread_id: string | null;
   source_id: string;
   command: string;
   output_directory: string;
@@ -569,6 +570,34 @@ export interface BuildsTable {
   started_at: TimeOrNull;
   finished_at: TimeOrNull;
   listed: boolean;
+  setup: Generated<boolean>;
+  layer_of: string | null;
+}
+
+export interface SetupsTable {
+  org_id: string;
+  id: string;
+  project_id: string;
+  key: string;
+  command: string;
+  paths: string[];
+  timeout_seconds: number;
+  runtime: string | null;
+  source_id: string;
+  status: 'queued' | 'running' | 'ready' | 'failed';
+  exit_code: number | null;
+  error_code: string | null;
+  error_message: string | null;
+  byte_size: number | null;
+  layer_gone_at: TimeOrNull;
+  held: Generated<boolean>;
+  logs_byte_size: Generated<number>;
+  logs_truncated: Generated<boolean>;
+  journal_offset: Generated<number>;
+  runner_id: string | null;
+  created_at: GeneratedTime;
+  started_at: TimeOrNull;
+  finished_at: TimeOrNull;
 }
 
 export interface ExecsTable {
@@ -589,18 +618,21 @@ export interface PreviewsTable {
   org_id: string;
   id: string;
   project_id: string;
-  thread_id: string;
+  thread_id: string | null;
   status: 'starting' | 'ready' | 'failed' | 'stopped';
   token: string;
   command: string;
   port: number;
   source_id: string | null;
+  follows_head: Generated<boolean>;
   error_code: string | null;
   error_message: string | null;
   created_by: string;
   created_at: GeneratedTime;
   expires_at: TimeOrNull;
   listed: boolean;
+  setup: Generated<boolean>;
+  starting_since: GeneratedTime;
 }
 
 interface OutboxTable {
@@ -684,6 +716,7 @@ interface JobsTable {
   fair_org: Generated<string>;
   fair_key: Generated<string>;
   waiting: Generated<boolean>;
+  waits_for: string | null;
   payload: Json<Record<string, unknown>>;
   status: Generated<'queued' | 'active'>;
   run_at: GeneratedTime;
@@ -705,6 +738,7 @@ export interface StoredSettings {
   egress?: { mode: 'none' | 'registries' | 'list'; hosts: string[] } | null;
   concurrency?: { runs: number | null; builds: number | null } | null;
   runtime?: string | null;
+  setup?: { command: string | null; paths: string[]; timeoutSeconds?: number } | null;
   preview?: { frameAncestors: string[] } | null;
   pullRequests?: { draft: boolean | null } | null;
   reviewLoop?: {
@@ -726,6 +760,13 @@ export interface Repair {
   error: string | null;
   report: { status: 'resolved' | 'unresolved'; summary: string; checks: string[] } | null;
   candidateFingerprint?: string;
+}
+
+export interface SetupLogsTable {
+  org_id: string;
+  setup_id: string;
+  journal_offset: number;
+  content: string;
 }
 
 export interface BuildLogsTable {
@@ -1236,6 +1277,8 @@ export interface Database {
   repair_candidates: RepairCandidatesTable;
   builds: BuildsTable;
   build_logs: BuildLogsTable;
+  setups: SetupsTable;
+  setup_logs: SetupLogsTable;
   execs: ExecsTable;
   previews: PreviewsTable;
   outbox: OutboxTable;
@@ -1287,6 +1330,7 @@ export type DraftRow = Selectable<DraftsTable>;
 export type CheckpointRow = Selectable<CheckpointsTable>;
 export type ApplyRow = Selectable<AppliesTable>;
 export type BuildRow = Selectable<BuildsTable>;
+export type SetupRow = Selectable<SetupsTable>;
 export type ExecRow = Selectable<ExecsTable>;
 export type PreviewRow = Selectable<PreviewsTable>;
 export type EventRow = Selectable<EventsTable>;

@@ -12,7 +12,6 @@ import type { Job } from '../jobs/job.ts';
 import { threadKey } from '../runs/index.ts';
 import { sandboxOf } from '../settings/index.ts';
 import { prepareWorkspace, WorkspaceChanged } from '../workspaces/index.ts';
-import type { Holder } from '../runner/await-runner.ts';
 import { completeExec, failExec } from './end-exec.ts';
 import { followCommand, hasTask } from './follow-command.ts';
 import type { Outcome } from './follow-command.ts';
@@ -28,6 +27,7 @@ export async function workExec(ctx: Context, job: Job<'exec.work'>): Promise<voi
   const exec = await findExec(ctx.db, job.payload.execId);
   if (!exec || isEnded(exec.status)) return;
   const begun = await ensureTask(ctx, job, exec);
+  if (begun === 'waits') return;
   if (begun === 'not started') return failExec(ctx, exec, begun, job);
   const outcome: Outcome = begun === 'there' ? await followCommand(ctx, job, exec) : { kind: 'lost' };
   if (outcome.kind === 'left') return;
@@ -44,19 +44,20 @@ export async function workExec(ctx: Context, job: Job<'exec.work'>): Promise<voi
 
 /**
  * Starts the command, or finds it there. `lost`: an earlier attempt may have run it in a sandbox that is
- * gone. `not started`: no sandbox could be made.
+ * gone. `not started`: no sandbox could be made. `waits`: the job is put off until the app's setup has ended.
  */
 async function ensureTask(
   ctx: Context,
   job: Job<'exec.work'>,
   exec: ExecRow,
-): Promise<'there' | 'lost' | 'not started'> {
+): Promise<'there' | 'lost' | 'not started' | 'waits'> {
   const { operation_id: taskId, thread_id: threadId } = exec;
   if (exec.status === 'running') return (await hasTask(ctx, taskId)) ? 'there' : 'lost';
   let sandbox: Awaited<ReturnType<typeof sandboxOf>>;
   try {
     const thread = await prepareThread(ctx, job, threadId);
     if (!thread) return 'not started';
+    if (thread === 'waits') return thread;
     sandbox = await sandboxOf(ctx, thread, 'exec');
   } catch (err) {
     ctx.log.warn({ err, threadId }, 'the workspace of a command could not be prepared');
@@ -90,8 +91,12 @@ async function ensureTask(
  * Prepares the thread's workspace. Undefined for a thread that is archived or deleted; one that was archived
  * for a moment only is tried again.
  */
-async function prepareThread(ctx: Context, job: Holder, threadId: string): Promise<ThreadRow | undefined> {
-  let thread: ThreadRow | undefined;
+async function prepareThread(
+  ctx: Context,
+  job: Job,
+  threadId: string,
+): Promise<ThreadRow | 'waits' | undefined> {
+  let thread: ThreadRow | 'waits' | undefined;
   for (let tries = 0; !thread && tries < PREPARE_TRIES; tries++)
     thread = await prepareWorkspace(ctx, job, threadId, { reason: 'exec', runId: null });
   return thread;

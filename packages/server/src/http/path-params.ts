@@ -13,6 +13,7 @@ export const PARAM_PREFIX: Record<string, IdPrefix> = {
   applyId: 'apl',
   buildId: 'bld',
   previewId: 'prv',
+  setupId: 'set',
   operationId: 'op',
   accountId: 'sa',
   credentialId: 'cred',

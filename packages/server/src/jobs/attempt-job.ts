@@ -5,7 +5,7 @@ import type { Db } from '../db/database.ts';
 import type { JobRow } from '../db/schema.ts';
 import { LostJob } from './job.ts';
 import type { Job } from './job.ts';
-import { deleteJob, isAttemptOurs, lockAttempt, retryJob } from './store.ts';
+import { deleteJob, isAttemptOurs, lockAttempt, putOffJob, retryJob } from './store.ts';
 
 const MAX_FAILURES = 8;
 
@@ -38,6 +38,10 @@ export async function attemptJob(
       payload: row.payload as never,
       fence: async (tx) => {
         if (!(await lockAttempt(tx, row))) throw new LostJob(`job ${row.id} was taken over`);
+      },
+      putOff: async (tx, waitsFor, delaySeconds) => {
+        if (!(await putOffJob(tx, row, { waitsFor, delaySeconds })))
+          throw new LostJob(`job ${row.id} was taken over`);
       },
       signal,
       setWaiting,

@@ -9,6 +9,7 @@ export interface JobKinds {
   'exec.work': { execId: string };
   'apply.merge': { projectId: string };
   'build.work': { buildId: string };
+  'setup.work': { setupId: string };
   'preview.work': { previewId: string };
   'workspace.archive': { threadId: string };
   'source.repack': { projectId: string };

@@ -18,6 +18,11 @@ export interface Job<K extends JobKind = JobKind> {
   /** Locks the job for this transaction; throws LostJob when another attempt has it. */
   fence(tx: Tx): Promise<void>;
   /**
+   * Queues the job again in this transaction, until `waitsFor` ends (`wakeWaiting`), or `delaySeconds` are over:
+   * it keeps its place among the jobs of its key. Its handler returns afterwards. Throws LostJob.
+   */
+  putOff(tx: Tx, waitsFor: string, delaySeconds: number): Promise<void>;
+  /**
    * Aborted when this worker stops or has lost its lock: leave everything as it is, another attempt goes on.
    */
   signal: AbortSignal;

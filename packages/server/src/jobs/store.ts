@@ -134,6 +134,36 @@ export async function retryJob(
     .execute();
 }
 
+/** Queues the job again for later; false when another attempt has it. */
+export async function putOffJob(
+  tx: Tx,
+  attempt: Attempt,
+  { waitsFor, delaySeconds }: { waitsFor: string; delaySeconds: number },
+): Promise<boolean> {
+  const { numUpdatedRows } = await tx.db
+    .updateTable('jobs')
+    .set({
+      status: 'queued',
+      worker_id: null,
+      waits_for: waitsFor,
+      run_at: sql<Date>`now() + ${delaySeconds} * interval '1 second'`,
+    })
+    .where(isOurs(attempt))
+    .executeTakeFirstOrThrow();
+  return numUpdatedRows > 0n;
+}
+
+/** Makes the jobs due that were put off until this. */
+export async function wakeWaiting(tx: Tx, waitsFor: string): Promise<void> {
+  const { numUpdatedRows } = await tx.db
+    .updateTable('jobs')
+    .set({ run_at: sql<Date>`now()`, waits_for: null })
+    .where('waits_for', '=', waitsFor)
+    .where('status', '=', 'queued')
+    .executeTakeFirstOrThrow();
+  if (numUpdatedRows) tx.wake('jobs');
+}
+
 /** Removes a job that no worker has begun. */
 export async function withdrawJob(tx: Tx, id: number): Promise<void> {
   await tx.db.deleteFrom('jobs').where('id', '=', id).where('status', '=', 'queued').execute();

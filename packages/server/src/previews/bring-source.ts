@@ -5,23 +5,27 @@ import { packPatch, putSourceFiles } from '../workspaces/index.ts';
 import { setSource } from './store.ts';
 import type { PreviewNow } from './store.ts';
 
-/** A preview with the source that its sandbox holds, and its thread's latest. */
+/** A preview with the source that its sandbox holds, and the one that it is to show. */
 type PreviewSources = Pick<PreviewNow, 'id' | 'project_id' | 'source_id' | 'latest_source_id'>;
 
 const treeOf = async (ctx: Context, sourceId: string | null): Promise<Tree> =>
   sourceId === null ? new Map() : loadTree(ctx, sourceId);
 
 /**
- * Gives a prepared sandbox the thread's latest source, with which its command starts. The row names the
- * source first, so that a task that runs always holds the row's source.
+ * Gives a prepared sandbox the source that it is to show, with which its command starts. The row names the
+ * source first, so that a task that runs always holds the row's source. `layer`: the key of what is below.
  */
-export async function bringFirst(ctx: Context, preview: PreviewSources): Promise<void> {
+export async function bringFirst(
+  ctx: Context,
+  preview: PreviewSources,
+  layer: string | undefined,
+): Promise<void> {
   await setSource(ctx.db, preview.id, preview.latest_source_id);
   if (preview.latest_source_id === null)
     await ctx.runner.putSource(preview.id, tarOf(ctx, preview.project_id, new Map()));
   else
     await putSourceFiles(ctx, preview.project_id, preview.latest_source_id, (tar, origin) =>
-      ctx.runner.putSource(preview.id, tar, origin),
+      ctx.runner.putSource(preview.id, tar, { ...origin, layer }),
     );
 }
 

@@ -6,7 +6,7 @@ import type { Job } from '../jobs/job.ts';
 import { scopeOf } from '../projects/index.ts';
 import type { LoadedThread } from '../threads/index.ts';
 import type { PreviewError } from './schemas.ts';
-import { findOpenOfThread, movePreview } from './store.ts';
+import { findOpenOf, movePreview } from './store.ts';
 import type { PreviewNow } from './store.ts';
 
 type PreviewChange = { event: 'listen' | 'stop' } | { event: 'fail'; error: PreviewError };
@@ -48,7 +48,13 @@ export const projectOf = (p: PreviewNow): Pick<ProjectRow, 'org_id' | 'id' | 'ki
 });
 
 /** Stops the open previews of a locked thread: at its archive or deletion. */
-export async function stopThreadPreviews(tx: Tx, { thread, project }: LoadedThread): Promise<void> {
-  for (const id of await findOpenOfThread(tx, thread.id))
+export const stopThreadPreviews = (tx: Tx, { thread, project }: LoadedThread): Promise<void> =>
+  stopAll(tx, project, thread.id);
+
+/** Stops the open previews without a thread of a locked project: at its deletion. */
+export const stopAppPreviews = (tx: Tx, project: ProjectRow): Promise<void> => stopAll(tx, project, null);
+
+async function stopAll(tx: Tx, project: ProjectRow, threadId: string | null): Promise<void> {
+  for (const id of await findOpenOf(tx, { projectId: project.id, threadId }))
     await changePreview(tx, project, id, { event: 'stop' });
 }

@@ -26,12 +26,13 @@ export async function followPreview(
   signal: AbortSignal,
 ): Promise<Outcome> {
   const { id, project_id: project, thread_id: thread } = preview;
+  const of = { project, ...(thread === null ? {} : { thread }), preview: id };
   const tail = new OutputTail();
   const followed = await followTask(ctx, id, {
     signal,
     async onEntry(entry) {
       if (entry.type === 'output') tail.add(entry.text);
-      if (entry.type === 'refused') logRefusal(ctx, entry, { project, thread, preview: id });
+      if (entry.type === 'refused') logRefusal(ctx, entry, of);
       if (entry.type === 'listening') await changeFenced(ctx, job, preview, { event: 'listen' });
       await ctx.runner.ack(id, entry.offset);
     },

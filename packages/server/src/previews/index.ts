@@ -1,4 +1,4 @@
-export { stopThreadPreviews } from './change-preview.ts';
+export { stopAppPreviews, stopThreadPreviews } from './change-preview.ts';
 export { previewDied, workPreview } from './preview-work.job.ts';
 export { reconcilePreviews } from './reconcile.ts';
-export { purgePreviews, unlistPreviews } from './store.ts';
+export { purgeAppPreviews, purgePreviews, unlistPreviews } from './store.ts';

@@ -12,3 +12,7 @@ export const LATE: PreviewError = {
   code: 'start_timed_out',
   message: `Nothing listened on the port within ${START_SECONDS} seconds. Check the command and the port.`,
 };
+export const SETUP_FAILED: PreviewError = {
+  code: 'setup_failed',
+  message: "The app's setup failed. Read its logs, mend it, and create a new preview.",
+};

@@ -9,14 +9,15 @@ import type { Job } from '../jobs/job.ts';
 import { findTask } from '../runner/find-task.ts';
 import { requireRunner } from '../runner/runner-id.ts';
 import { sandboxOf } from '../settings/index.ts';
+import { setupOrWait } from '../setups/index.ts';
 import { bringFirst } from './bring-source.ts';
 import { changeFenced, changePreview, projectOf } from './change-preview.ts';
 import { followPreview } from './follow-preview.ts';
-import { LATE, LOST } from './outcome.ts';
+import { LATE, LOST, SETUP_FAILED } from './outcome.ts';
 import type { Outcome } from './outcome.ts';
 import { LIFE_SECONDS, START_SECONDS } from './schemas.ts';
 import { isOpen } from './state.ts';
-import { findPreviewNow } from './store.ts';
+import { findPreviewNow, holdStart, resumeStart } from './store.ts';
 import type { PreviewNow } from './store.ts';
 import { watchPreview } from './watch-preview.ts';
 
@@ -52,7 +53,8 @@ export async function previewDied(ctx: Context, previewId: string): Promise<void
 /** Serves the preview until its command ends or its row is over, whichever is first. */
 async function show(ctx: Context, job: Job<'preview.work'>, preview: PreviewNow): Promise<Outcome> {
   if (preview.is_late) return { kind: 'failed', error: LATE };
-  if (!(await ensureTask(ctx, preview))) return { kind: 'failed', error: LOST };
+  const failed = await ensureTask(ctx, job, preview);
+  if (failed) return failed;
   const stop = new AbortController();
   const signal = AbortSignal.any([job.signal, stop.signal]);
   const both = [followPreview(ctx, job, preview, signal), watchPreview(ctx, job, preview, signal)];
@@ -64,11 +66,18 @@ async function show(ctx: Context, job: Job<'preview.work'>, preview: PreviewNow)
   }
 }
 
-/** Starts the sandbox, or finds it. False when one that was ready is gone. */
-async function ensureTask(ctx: Context, preview: PreviewNow): Promise<boolean> {
+/** Starts the sandbox, or finds it. Returns the outcome where one that was ready is gone, or none is started now. */
+async function ensureTask(
+  ctx: Context,
+  job: Job<'preview.work'>,
+  preview: PreviewNow,
+): Promise<Outcome | undefined> {
   requireRunner(ctx);
   let task = await findTask(ctx, preview.id);
-  if (!task && preview.status === 'ready') return false;
+  if (!task && preview.status === 'ready') return { kind: 'failed', error: LOST };
+  if (task && task.status !== 'preparing') return undefined;
+  const found = await findLayer(ctx, job, preview);
+  if ('kind' in found) return found;
   // The runner's limit is later than the row's: it is for a service that does not come back.
   task ??= await ctx.runner.startTask(preview.id, {
     kind: 'preview',
@@ -77,6 +86,25 @@ async function ensureTask(ctx: Context, preview: PreviewNow): Promise<boolean> {
     timeoutMs: (LIFE_SECONDS + START_SECONDS) * 1000,
     ...(await sandboxOf(ctx, preview, 'preview')),
   });
-  if (task.status === 'preparing') await bringFirst(ctx, preview);
-  return true;
+  if (task.status === 'preparing') await bringFirst(ctx, preview, found.layer);
+  return undefined;
+}
+
+/** The layer of the app's setup. Returns the outcome where that failed, or is waited for: another attempt goes on. */
+async function findLayer(
+  ctx: Context,
+  job: Job<'preview.work'>,
+  preview: PreviewNow,
+): Promise<{ layer: string | undefined } | Outcome> {
+  if (!preview.setup) return { layer: undefined };
+  const of = { ...preview, source_id: preview.latest_source_id };
+  let { has_waited: isHeld } = preview;
+  const found = await setupOrWait(ctx, job, of, async (tx) => {
+    await holdStart(tx, preview.id);
+    isHeld = true;
+  });
+  if (found === 'waits') return { kind: 'left' };
+  if (found.kind === 'failed') return { kind: 'failed', error: SETUP_FAILED };
+  if (isHeld) await resumeStart(ctx.db, preview.id);
+  return { layer: found.kind === 'ready' ? found.setupId : undefined };
 }

@@ -49,6 +49,25 @@ export async function movePreview(
     .executeTakeFirst();
 }
 
+/** Stops the time of a preview that may only take so long to start, while it waits for a setup. */
+export async function holdStart(tx: Tx, previewId: string): Promise<void> {
+  await tx.db
+    .updateTable('previews')
+    .set({ starting_since: sql<Date>`'infinity'` })
+    .where('id', '=', previewId)
+    .execute();
+}
+
+/** Lets the time of a preview that has waited run from now. */
+export async function resumeStart(db: Db, previewId: string): Promise<void> {
+  await db
+    .updateTable('previews')
+    .set({ starting_since: sql<Date>`now()` })
+    .where('id', '=', previewId)
+    .where('starting_since', '=', sql<Date>`'infinity'`)
+    .execute();
+}
+
 /** Records the source that the preview's sandbox holds. */
 export async function setSource(db: Db, previewId: string, sourceId: string | null): Promise<void> {
   await db.updateTable('previews').set({ source_id: sourceId }).where('id', '=', previewId).execute();
@@ -103,7 +122,7 @@ export async function findByTokens(
 export async function countOpen(
   tx: Tx,
   projectId: string,
-  threadId: string,
+  threadId: string | null,
 ): Promise<{ project: number; thread: number }> {
   const { rows } = await sql<{ project: number; thread: number }>`
     select count(*) as project, count(*) filter (where thread_id = ${threadId}) as thread
@@ -111,25 +130,41 @@ export async function countOpen(
   return rows[0]!;
 }
 
-/** Ids of the thread's open previews, in the order in which they are locked. */
-export async function findOpenOfThread(tx: Tx, threadId: string): Promise<string[]> {
+/** Ids of a thread's open previews, or of a project's without a thread, in the order in which they are locked. */
+export async function findOpenOf(
+  tx: Tx,
+  of: { projectId: string; threadId: string | null },
+): Promise<string[]> {
   const open = await tx.db
     .selectFrom('previews')
     .select('id')
-    .where('thread_id', '=', threadId)
+    .where('project_id', '=', of.projectId)
+    .where('thread_id', of.threadId === null ? 'is' : '=', of.threadId)
     .where(openPreviews)
     .orderBy('id')
     .execute();
   return open.map(({ id }) => id);
 }
 
-/** A preview as its job needs it: with its thread's latest source, its app, and whether its time is over. */
+/** A preview as its job needs it: with the source that it is to show, its app, and whether its time is over. */
 export type PreviewNow = Pick<
   PreviewRow,
-  'id' | 'org_id' | 'project_id' | 'thread_id' | 'status' | 'command' | 'port' | 'source_id'
+  | 'id'
+  | 'org_id'
+  | 'project_id'
+  | 'thread_id'
+  | 'status'
+  | 'command'
+  | 'port'
+  | 'setup'
+  | 'source_id'
+  | 'follows_head'
 > & {
+  /** That of its thread, the head, or the one that it keeps. */
   latest_source_id: string | null;
   project_kind: ProjectRow['kind'];
+  /** It waits, or has waited, for a setup. */
+  has_waited: boolean;
   /** Nothing has listened on its port in time. */
   is_late: boolean;
   is_expired: boolean;
@@ -137,9 +172,10 @@ export type PreviewNow = Pick<
 
 export async function findPreviewNow(db: Db, previewId: string): Promise<PreviewNow | undefined> {
   const { rows } = await sql<PreviewNow>`
-    select p.id, p.org_id, p.project_id, p.thread_id, p.status, p.command, p.port, p.source_id, t.latest_source_id, j.kind as project_kind,
-      p.expires_at <= now() as is_expired, p.status = 'starting' and p.created_at <= now() - ${START_SECONDS} * interval '1 second' as is_late
-    from previews p join threads t on t.id = p.thread_id join projects j on j.id = p.project_id where p.id = ${previewId}`.execute(
+    select p.id, p.org_id, p.project_id, p.thread_id, p.status, p.command, p.port, p.setup, p.source_id, p.follows_head, j.kind as project_kind,
+      case when p.thread_id is not null then t.latest_source_id when p.follows_head then j.head_source_id else p.source_id end as latest_source_id,
+      p.expires_at <= now() as is_expired, p.starting_since = 'infinity' as has_waited, p.status = 'starting' and p.starting_since <= now() - ${START_SECONDS} * interval '1 second' as is_late
+    from previews p left join threads t on t.id = p.thread_id join projects j on j.id = p.project_id where p.id = ${previewId}`.execute(
     db,
   );
   return rows[0];
@@ -159,7 +195,7 @@ export async function findForgotten(
     .execute();
 }
 
-/** Previews that have been starting for longer than `seconds`, with their apps. */
+/** Previews that have been starting for longer than `seconds`, waiting apart, with their apps. */
 export async function findUnstarted(
   db: Db,
   seconds: number,
@@ -170,7 +206,7 @@ export async function findUnstarted(
     .innerJoin('projects', 'projects.id', 'previews.project_id')
     .select(['previews.id as previewId', 'projects.id', 'projects.org_id', 'projects.kind'])
     .where('previews.status', '=', 'starting')
-    .where('previews.created_at', '<', sql<Date>`now() - ${seconds} * interval '1 second'`)
+    .where('previews.starting_since', '<', sql<Date>`now() - ${seconds} * interval '1 second'`)
     .limit(limit)
     .execute();
   return late.map(({ previewId, ...project }) => ({ previewId, project }));
@@ -200,7 +236,14 @@ export async function unlistPreviews(tx: Tx, projectId: string): Promise<void> {
 
 /** Previews of deleted threads, once their sandboxes are removed. */
 export const purgePreviews: Purge = (db, threadIds, limit) =>
+  purgeWhere(db, sql`thread_id = any(${threadIds}::text[])`, limit);
+
+/** Previews without a thread of deleted projects, once their sandboxes are removed. */
+export const purgeAppPreviews: Purge = (db, projectIds, limit) =>
+  purgeWhere(db, sql`project_id = any(${projectIds}::text[]) and thread_id is null`, limit);
+
+const purgeWhere = (db: Db, condition: RawBuilder<unknown>, limit: number) =>
   countChanged(
     db,
-    sql`delete from previews where id in (select id from previews where thread_id = any(${threadIds}::text[]) and ${previewsOver} limit ${limit})`,
+    sql`delete from previews where id in (select id from previews where ${condition} and ${previewsOver} limit ${limit})`,
   );

@@ -19,10 +19,11 @@ export async function watchPreview(
   preview: PreviewNow,
   signal: AbortSignal,
 ): Promise<Outcome> {
+  const followed = preview.follows_head ? preview.project_id : preview.thread_id;
   let wake = () => {};
   let isWoken = false;
   const unlisten = ctx.bus.listen('control', (id) => {
-    if (id === preview.id || id === preview.thread_id) {
+    if (id === preview.id || id === followed) {
       isWoken = true;
       wake();
     }

@@ -29,7 +29,7 @@ export const deleteApp = write({
   name: 'projects.deleteApp',
   summary: 'Delete an app',
   description:
-    'Ends its runs, applies and queued builds. Its objects are deleted from the store after a grace period of one hour; its `externalId` is available again immediately.',
+    'Ends its runs, applies, previews and queued builds. Its objects are deleted from the store after a grace period of one hour; its `externalId` is available again immediately.',
   access: { permissions: ['project:delete'] },
   responses: { 200: Ok({ app: App }) },
   async handle(tx, call, receipt) {

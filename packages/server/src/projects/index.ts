@@ -1,4 +1,5 @@
 export { allAppsFilters, listOfAllApps, pageOf } from './all-apps.ts';
+export { appFilters, listOfApp } from './one-app.ts';
 export type { BoundList } from './all-apps.ts';
 export {
   headNotInitialized,

@@ -17,6 +17,8 @@ export async function moveHead(
 ): Promise<ProjectRow> {
   const moved = await setHead(tx, project, sourceId);
   await insertHeadRevision(tx, moved, applyId);
+  // Previews that follow the head show it.
+  tx.wake('control', moved.id);
   appendEvent(tx, scopeOf(moved), 'platform.head.updated', {
     id: moved.id,
     sourceId,

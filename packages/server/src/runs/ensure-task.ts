@@ -1,5 +1,7 @@
+import type { TurnRequest } from '@headrace/runner/protocol';
 import { awaitRunner } from '../runner/await-runner.ts';
 import { findTask } from '../runner/find-task.ts';
+import { setupLogFile } from '../setups/index.ts';
 import type { StartedRun } from './claimed-run.ts';
 import { beginAttempt } from './repair/repair.ts';
 import { turnRequest } from './turn-request.ts';
@@ -18,10 +20,18 @@ export async function ensureTask(started: StartedRun): Promise<boolean> {
   if (thread.runner_id !== runnerId || !(await ctx.runner.workspaceExists(thread.id))) return false;
   if (repair) await beginAttempt(ctx, job, thread, repair);
   const request = await turnRequest(ctx, project, run, rules);
+  const evidence = [...(repair?.evidence ?? []), ...(await setupEvidence(started))];
   await ctx.runner.startTask(
     run.id,
-    { ...request, ...(repair ? { evidence: repair.evidence } : {}) },
+    { ...request, ...(evidence.length > 0 ? { evidence } : {}) },
     job.claimedAt,
   );
   return true;
+}
+
+/** The log of the setup that failed before the workspace was made, which so has no layer. */
+async function setupEvidence({ ctx, thread }: StartedRun): Promise<NonNullable<TurnRequest['evidence']>> {
+  if (thread.workspace_setup_status !== 'failed' || thread.setup_id === null) return [];
+  const log = await setupLogFile(ctx.db, thread.setup_id);
+  return log ? [{ ...log, encoding: 'utf8' }] : [];
 }

@@ -16,6 +16,12 @@ export const isHopeless = (failure: ModelFailure | null): boolean =>
 /** The end of a turn, with an error code of runs. */
 export type JudgedEnd = Omit<TaskEnd, 'error'> & { error: { code: RunError; message: string } | null };
 
+/** Only the end of a setup says that a layer is too large. */
+const endOfTurn = ({ error, ...end }: TaskEnd): JudgedEnd => ({
+  ...end,
+  error: error === null || error.code === 'layer_too_large' ? null : { ...error, code: error.code },
+});
+
 /** The turn's end as the run's: failed when its last model call failed, unless it was stopped or lost. */
 export async function judgeEnd(ctx: Context, run: RunRow, end: TaskEnd): Promise<JudgedEnd> {
   if (
@@ -24,13 +30,13 @@ export async function judgeEnd(ctx: Context, run: RunRow, end: TaskEnd): Promise
     end.error?.code === 'not_configured' ||
     end.timedOut
   )
-    return end;
+    return endOfTurn(end);
   const now = await ctx.db
     .selectFrom('runs')
     .select(['model_failure', 'cancel_requested_at'])
     .where('id', '=', run.id)
     .executeTakeFirst();
-  if (!now?.model_failure || now.cancel_requested_at) return end;
+  if (!now?.model_failure || now.cancel_requested_at) return endOfTurn(end);
   const { code, message } = now.model_failure;
   return { ...end, outcome: 'failed', error: { code, message } };
 }

@@ -12,13 +12,16 @@ import { settleRun } from './settle-run.ts';
 const WORKSPACE_ATTEMPTS = 3;
 const LAST_ATTEMPTS = 7;
 
-/** Prepares the workspace of a queued run. `failed`: the run has ended; `gone`: its thread is. */
-export async function prepareRun(claimed: ClaimedRun): Promise<'ready' | 'failed' | 'gone'> {
+/**
+ * Prepares the workspace of a queued run. `failed`: the run has ended; `gone`: its thread is; `waits`: its job is
+ * put off.
+ */
+export async function prepareRun(claimed: ClaimedRun): Promise<'ready' | 'failed' | 'gone' | 'waits'> {
   const { ctx, job, run } = claimed;
   try {
-    return (await prepareWorkspace(ctx, job, run.thread_id, { reason: 'run', runId: run.id }))
-      ? 'ready'
-      : 'gone';
+    const thread = await prepareWorkspace(ctx, job, run.thread_id, { reason: 'run', runId: run.id });
+    if (thread === 'waits') return thread;
+    return thread ? 'ready' : 'gone';
   } catch (error) {
     if (job.failures + 1 < (isUnavailable(error) ? WORKSPACE_ATTEMPTS : LAST_ATTEMPTS)) throw error;
     ctx.log.error({ err: error, run: run.id }, 'the workspace of a run could not be prepared');

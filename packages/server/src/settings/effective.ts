@@ -22,6 +22,8 @@ export interface EffectiveSettings {
   organizationConcurrency: { runs: number | null; builds: number | null };
   /** The system of its sandboxes; null: the host's own. */
   runtime: string | null;
+  /** null: none. */
+  setup: { command: string; paths: string[]; timeoutSeconds: number } | null;
   /** null: any page may frame a preview. */
   frameAncestors: string[] | null;
   pullRequests: { draft: boolean };
@@ -74,10 +76,19 @@ export function resolveSettings(own: StoredSettings, organization: StoredSetting
       builds: organization.concurrency?.builds ?? null,
     },
     runtime: own.runtime ?? organization.runtime ?? null,
+    setup: resolveSetup(own.setup ?? organization.setup),
     frameAncestors: own.preview?.frameAncestors ?? organization.preview?.frameAncestors ?? null,
     pullRequests: { draft: own.pullRequests?.draft ?? organization.pullRequests?.draft ?? false },
     reviewLoop: resolveLoop(own.reviewLoop, organization.reviewLoop),
   };
+}
+
+const DEFAULT_SETUP_SECONDS = 300;
+
+function resolveSetup(stored: StoredSettings['setup']): EffectiveSettings['setup'] {
+  if (!stored || stored.command === null) return null;
+  const { command, paths, timeoutSeconds = DEFAULT_SETUP_SECONDS } = stored;
+  return { command, paths, timeoutSeconds };
 }
 
 const resolveLoop = (

@@ -19,16 +19,19 @@ type SandboxPart = Pick<
   | 'variableTargets'
 >;
 
-/** That part of a task's request, by what holds in its project now; `variableTargets` for `run` alone. */
+/**
+ * That part of a task's request, by what holds in its project now; `variableTargets` for `run` alone. A
+ * `runtime` takes the place of the project's.
+ */
 export async function sandboxOf(
   ctx: Pick<Context, 'db' | 'config' | 'secretKey' | 'log'>,
-  of: { org_id: string; project_id: string },
+  of: { org_id: string; project_id: string; runtime?: string | null },
   target: VariableTarget,
 ): Promise<SandboxPart> {
   const { db, config } = ctx;
   const [settings, variables] = await Promise.all([effectiveSettings(db, of), variablesOf(ctx, of, target)]);
   const { env: registries, ...egress } = egressOf(settings.egress, config.egress);
-  const { runtime: name } = settings;
+  const name = of.runtime === undefined ? settings.runtime : of.runtime;
   // One that the operator took away is left to the runner, which refuses what it cannot give.
   const runtime = config.runtimes.find((one) => one.name === name);
   const env = { ...runtime?.env, ...registries };

@@ -43,6 +43,7 @@ const NOTHING = {
   egress: null,
   concurrency: null,
   runtime: null,
+  setup: null,
   preview: null,
   pullRequests: null,
   reviewLoop: null,
@@ -71,6 +72,7 @@ describe('200', () => {
         egress: { mode: 'list', hosts: ['api.example.com', '*.example.com'] },
         concurrency: { runs: 2, builds: 1 },
         runtime: 'tools',
+        setup: { command: 'npm ci', paths: ['package.json', 'packages/', 'ä b', '.'], timeoutSeconds: 600 },
         preview: { frameAncestors: ["'self'", 'https://*.example.com:8443'] },
         pullRequests: { draft: true },
         reviewLoop: {
@@ -113,6 +115,7 @@ describe('200', () => {
       concurrency: { runs: null, builds: null },
       organizationConcurrency: { runs: null, builds: null },
       runtime: null,
+      setup: null,
       frameAncestors: null,
       pullRequests: { draft: false },
       reviewLoop: {
@@ -163,7 +166,12 @@ describe('200', () => {
       concurrency: { runs: 1, builds: 2 },
       organizationConcurrency: { runs: 3, builds: 2 },
     });
+    await ofOrganization({ setup: { command: 'theirs', paths: ['a/'] } });
+    expect((await effective()).setup).toEqual({ command: 'theirs', paths: ['a/'], timeoutSeconds: 300 });
+    await ofApp({ setup: { command: null, paths: ['.'] } });
+    expect((await effective()).setup).toBeNull();
     await ofApp(NOTHING);
+    expect((await effective()).setup).toMatchObject({ command: 'theirs' });
     expect((await effective()).spendLimitMicros).toBe(7000);
     await ofOrganization(NOTHING);
   });
@@ -235,6 +243,13 @@ describe('400', () => {
       [{ runtime: 'unknown' }, '/runtime'],
       [{ runtime: 'imaged' }, '/runtime'],
       [{ runtime: '' }, '/runtime'],
+      [{ setup: { command: '', paths: ['a'] } }, '/setup/command'],
+      [{ setup: { command: 'c', paths: [] } }, '/setup/paths'],
+      [{ setup: { command: 'c', paths: ['a', '../b'] } }, '/setup/paths/1'],
+      [{ setup: { command: 'c', paths: ['/'] } }, '/setup/paths/0'],
+      [{ setup: { command: 'c', paths: ['a//'] } }, '/setup/paths/0'],
+      [{ setup: { command: null, paths: ['.git/'] } }, '/setup/paths/0'],
+      [{ setup: { command: 'c', paths: ['a'], timeoutSeconds: 601 } }, '/setup/timeoutSeconds'],
       [{ preview: { frameAncestors: ["'self'; script-src *"] } }, '/preview/frameAncestors/0'],
       [{ pullRequests: { draft: 1 } }, '/pullRequests/draft'],
       [{ reviewLoop: { enabled: 'yes' } }, '/reviewLoop/enabled'],

@@ -82,6 +82,29 @@ const ReviewLoop = Body(
   },
 );
 
+const Setup = Body(
+  {
+    command: Nullable(
+      Text('npm ci', {
+        minLength: 1,
+        maxLength: 10_000,
+        description: 'Run by `sh -c`, once for the same files. null: none, even if the organization has one.',
+      }),
+    ),
+    paths: Type.Array(Text('package-lock.json', { maxLength: 1025 }), {
+      minItems: 1,
+      maxItems: 50,
+      description:
+        'The files that the command has: paths, folders with a `/` at the end, or `.` for all files. Those that a source does not have are left out.',
+    }),
+    timeoutSeconds: Type.Optional(Type.Integer({ minimum: 1, maximum: 600, default: 300 })),
+  },
+  {
+    description:
+      'Prepares sandboxes: what the command leaves beside these files is below the files of workspaces and previews, and of builds that ask for it.',
+  },
+);
+
 const fields = {
   idleTimeoutMinutes: Nullable(Type.Integer({ minimum: 1, maximum: 60, examples: [15] })),
   modelId: Nullable(Text('scripted', { minLength: 1, maxLength: 128 })),
@@ -112,6 +135,7 @@ const fields = {
       description: 'The system that sandboxes have, a name from `GET /api/runtimes`.',
     }),
   ),
+  setup: Nullable(Setup),
   preview: Nullable(
     Body({
       frameAncestors: Type.Array(Type.String({ pattern: ANCESTOR, examples: ['https://app.example.com'] }), {
@@ -134,6 +158,7 @@ export const SettingsChange = Body({
   egress: Type.Optional(fields.egress),
   concurrency: Type.Optional(fields.concurrency),
   runtime: Type.Optional(fields.runtime),
+  setup: Type.Optional(fields.setup),
   preview: Type.Optional(fields.preview),
   pullRequests: Type.Optional(fields.pullRequests),
   reviewLoop: Type.Optional(fields.reviewLoop),
@@ -181,6 +206,7 @@ export const settingsView = (stored: StoredSettings) => ({
   egress: stored.egress ?? null,
   concurrency: stored.concurrency ?? null,
   runtime: stored.runtime ?? null,
+  setup: stored.setup ?? null,
   preview: stored.preview ?? null,
   pullRequests: stored.pullRequests ?? null,
   reviewLoop: stored.reviewLoop ?? null,

@@ -4,6 +4,7 @@ import { write } from '../http/operation.ts';
 import { Ok } from '../http/schemas.ts';
 import { loadProject, scopeOf, setProjectSettings } from '../projects/index.ts';
 import { requireRuntime } from './runtimes.ts';
+import { requireSetupPaths } from './setup.ts';
 import { changed, permissionsFor, Settings, SettingsChange, settingsView } from './settings.ts';
 
 export const updateAppSettings = write({
@@ -17,6 +18,7 @@ export const updateAppSettings = write({
   before: async (call) => requirePermissions(call, permissionsFor(call.body)),
   async handle(tx, call) {
     requireRuntime(call.ctx, call.body.runtime);
+    requireSetupPaths(call.body.setup);
     const project = await loadProject(tx.db, call, 'update');
     const settings = changed(project.settings, call.body);
     await setProjectSettings(tx, project.id, settings);

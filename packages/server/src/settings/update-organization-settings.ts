@@ -4,6 +4,7 @@ import { notFound } from '../http/errors.ts';
 import { write } from '../http/operation.ts';
 import { Ok } from '../http/schemas.ts';
 import { requireRuntime } from './runtimes.ts';
+import { requireSetupPaths } from './setup.ts';
 import { changed, Settings, SettingsChange, settingsView } from './settings.ts';
 
 export const updateOrganizationSettings = write({
@@ -15,6 +16,7 @@ export const updateOrganizationSettings = write({
   responses: { 200: Ok({ settings: Settings }) },
   async handle(tx, { ctx, principal, body, address }) {
     requireRuntime(ctx, body.runtime);
+    requireSetupPaths(body.setup);
     const organization = await tx.db
       .selectFrom('organizations')
       .select('settings')

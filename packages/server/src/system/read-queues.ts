@@ -22,6 +22,7 @@ const OWN: Partial<
     running: sql`status in ('running', 'waiting')`,
   },
   'build.work': { table: 'builds', waiting: sql`status = 'queued'`, running: sql`status = 'building'` },
+  'setup.work': { table: 'setups', waiting: sql`status = 'queued'`, running: sql`status = 'running'` },
   // An execution that waits for its turn, or for its run, has no job.
   'automation.execute': {
     table: 'executions',
@@ -36,6 +37,7 @@ const NAMES: Record<JobKind, string> = {
   'exec.work': 'commands',
   'apply.merge': 'applies',
   'build.work': 'builds',
+  'setup.work': 'setups',
   'preview.work': 'previews',
   'workspace.archive': 'archives',
   'source.repack': 'repacks',

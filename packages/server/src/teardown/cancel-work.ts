@@ -1,9 +1,9 @@
 import { sql } from 'kysely';
 import { cancelApply } from '../applies/index.ts';
-import { cancelThreadBuild } from '../builds/index.ts';
+import { cancelAppBuilds, cancelThreadBuild } from '../builds/index.ts';
 import type { ProjectRow, ThreadRow } from '../db/schema.ts';
 import type { Tx } from '../db/transaction.ts';
-import { stopThreadPreviews } from '../previews/index.ts';
+import { stopAppPreviews, stopThreadPreviews } from '../previews/index.ts';
 import { cancelPullRequestWork } from '../pull-requests/index.ts';
 import { cancelRuns } from '../runs/index.ts';
 import { changeThread, initializationChange, lockThreadById } from '../threads/index.ts';
@@ -39,7 +39,7 @@ export async function cancelPreparation(tx: Tx, loaded: LoadedThread): Promise<T
   return changeWorkspace(tx, loaded, { event: 'cancel', reason: 'thread archived or deleted' });
 }
 
-/** Ends the work of all threads of a project that is being deleted; then deletes and publishes each. */
+/** Ends the work of a project that is being deleted and of all its threads; then deletes and publishes each. */
 export async function cancelProjectWork(tx: Tx, project: ProjectRow): Promise<void> {
   const threads = await tx.db
     .selectFrom('threads')
@@ -53,6 +53,8 @@ export async function cancelProjectWork(tx: Tx, project: ProjectRow): Promise<vo
     const loaded = await lockThreadById(tx, id, project);
     if (loaded) ended.push({ loaded, change: await cancelThreadWork(tx, loaded) });
   }
+  await cancelAppBuilds(tx, project);
+  await stopAppPreviews(tx, project);
   for (const { loaded, change } of ended)
     await changeThread(tx, loaded, { ...change, deleted_at: sql<Date>`now()` }, 'asDeleted');
 }

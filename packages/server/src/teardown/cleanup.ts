@@ -28,11 +28,12 @@ import { hasExecs, purgeExecs, purgeProjectExecs } from '../execs/index.ts';
 import { every } from '../jobs/every.ts';
 import type { Loop } from '../jobs/every.ts';
 import { purgeMessages } from '../messages/index.ts';
-import { purgePreviews } from '../previews/index.ts';
+import { purgeAppPreviews, purgePreviews } from '../previews/index.ts';
 import { markProjectEmptied, markProjectsPurged, purgeHeadHistory } from '../projects/index.ts';
 import { purgePullRequests } from '../pull-requests/index.ts';
 import { purgeRuns, purgeTools } from '../runs/index.ts';
 import { cleanUpLocalFolders, purgeHosted } from '../scm/index.ts';
+import { purgeSetups } from '../setups/index.ts';
 import { cleanUpObjects, expireRest, purgeBlobs, purgePacks, purgeSources } from '../sources/index.ts';
 import { purgeTasks } from '../tasks/index.ts';
 import { markThreadsPurged } from '../threads/index.ts';
@@ -55,6 +56,7 @@ const OF_PROJECTS: Purge[] = [
   purgePacks,
   purgeHeadHistory,
   purgeBuilds,
+  purgeSetups,
   purgeSources,
 ];
 /** Approvals name tools. */
@@ -161,6 +163,7 @@ async function purgeProjects(ctx: Cleaning): Promise<void> {
   const ids = rows.map(({ id }) => id);
   if (!ids.length) return;
   await purgeAll(ctx, purgeTasks, ids);
+  await purgeAll(ctx, purgeAppPreviews, ids);
   if (!ctx.shutdown.aborted) await markProjectsPurged(ctx.db, ids);
 }
 

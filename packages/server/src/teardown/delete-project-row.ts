@@ -7,6 +7,7 @@ import { deleteProjectVariables } from '../environment/index.ts';
 import { ApiError } from '../http/errors.ts';
 import { unlistPreviews } from '../previews/index.ts';
 import { markProjectDeleted, scopeOf } from '../projects/index.ts';
+import { endSetupsOf } from '../setups/index.ts';
 import { expireObjects } from '../sources/index.ts';
 import { endSubscriptionsOf } from '../webhooks/index.ts';
 import { cancelProjectWork } from './cancel-work.ts';
@@ -33,7 +34,8 @@ export async function deleteProjectRow(
       'A build of this app still has a sandbox. Cancel the build and retry once it has ended.',
     );
   await cancelProjectWork(tx, project);
-  // All threads are locked, so nothing is added to these lists any more.
+  await endSetupsOf(tx, project.id);
+  // The project and all its threads are locked, so nothing is added to these lists any more.
   await unlistApplies(tx, project.id);
   await unlistBuilds(tx, project.id);
   await unlistPreviews(tx, project.id);

@@ -50,6 +50,7 @@ const COLUMNS = [
   'archive_version',
   'workspace_status',
   'workspace_setup_status',
+  'setup_id',
   'error_tracker_issue',
   'created_by',
   'participant_user_ids',

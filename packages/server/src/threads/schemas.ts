@@ -97,7 +97,13 @@ export const Thread = Type.Object({
   archiveVersion: Counter,
   latestUserMessageAt: NullableTime,
   workspaceStatus: Nullable(Enum(WORKSPACE_STATUSES)),
-  workspaceSetupStatus: Nullable(Enum(['pending', 'running', 'ready', 'failed'])),
+  workspaceSetupStatus: Nullable(
+    Enum(['pending', 'running', 'ready', 'failed'], {
+      description:
+        "`running` while the workspace is made, and while it waits for the app's setup; `failed` if that failed: its log is then in `.hoplite/setup.log`.",
+    }),
+  ),
+  setupId: Nullable(Id('set', 'The setup that the workspace has, or waits for.')),
   latestRunId: Nullable(Id('run')),
   runStartedAt: NullableTime,
   runTurnStartedAt: NullableTime,

@@ -58,6 +58,7 @@ export function threadView({
     latestUserMessageAt: iso(t.latest_user_message_at),
     workspaceStatus: t.workspace_status,
     workspaceSetupStatus: t.workspace_setup_status,
+    setupId: t.setup_id,
     latestRunId: run?.id ?? null,
     runStartedAt: iso(run?.started_at ?? null),
     runTurnStartedAt: iso(run?.started_at ?? null),

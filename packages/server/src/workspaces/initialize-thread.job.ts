@@ -7,6 +7,7 @@ import type { ThreadRow } from '../db/schema.ts';
 import { transaction } from '../db/transaction.ts';
 import type { Tx } from '../db/transaction.ts';
 import type { Job } from '../jobs/job.ts';
+import type { SetupFound } from '../setups/index.ts';
 import { awaitRunner, endTasks } from '../runner/await-runner.ts';
 import {
   changeThread,
@@ -15,6 +16,7 @@ import {
   setInitializationPhase,
 } from '../threads/index.ts';
 import type { LoadedThread } from '../threads/index.ts';
+import { awaitSetup, setupColumns } from './await-setup.ts';
 import { changeWorkspace } from './change-workspace.ts';
 import { freshDeadline } from './idle.ts';
 import { fetchStart, RepositoryFault, resolveStart } from './fetch-start.ts';
@@ -53,7 +55,7 @@ export async function initializeThread(
   const begun = await begin(ctx, job);
   if (!begun) return;
   const { thread } = begun;
-  let prepared: Prepared;
+  let prepared: Prepared | 'waits';
   try {
     prepared = await prepare(ctx, job, begun);
   } catch (error) {
@@ -63,19 +65,29 @@ export async function initializeThread(
     ctx.log[isFinal ? 'info' : 'error']({ err: error, thread: thread.id }, 'a thread could not be prepared');
     return fail(ctx, { threadId: thread.id, failure, job }, failQueuedRuns);
   }
-  await complete(ctx, job, thread.id, prepared);
+  if (prepared !== 'waits') await complete(ctx, job, thread.id, prepared);
 }
 
-/** Counts the attempt. Undefined when the thread takes no preparation any more. */
+/** Counts the attempt, unless it goes on after a wait for a setup. Undefined when the thread takes no preparation any more. */
 async function begin(ctx: Context, job: InitializeJob): Promise<LoadedThread | undefined> {
   return transaction(ctx, async (tx) => {
     await job.fence(tx);
     const now = await lockThreadById(tx, job.payload.threadId);
     const change = now && initializationChange(now.thread, 'begin');
     if (!change || now.thread.archived_at) return undefined;
+    const { workspace_status: status, workspace_setup_status: setup, setup_id: setupId } = now.thread;
+    const hasWaited = setup === 'running' && setupId !== null;
     const thread =
-      now.thread.workspace_status === 'preparing'
-        ? await changeThread(tx, now, change)
+      status === 'preparing'
+        ? await changeThread(tx, now, {
+            ...change,
+            ...(hasWaited
+              ? {
+                  initialization_attempt_count: now.thread.initialization_attempt_count,
+                  workspace_setup_status: 'pending',
+                }
+              : {}),
+          })
         : await changeWorkspace(tx, now, { event: 'prepare', reason: 'initialization', change });
     return { ...now, thread };
   });
@@ -85,10 +97,11 @@ async function begin(ctx: Context, job: InitializeJob): Promise<LoadedThread | u
 interface Prepared {
   runnerId: string;
   sourceId: string | null;
+  setup: SetupFound;
 }
 
 /** Fetches what the thread starts from, restores the workspace, and shows the phases of that. */
-async function prepare(ctx: Context, job: InitializeJob, loaded: LoadedThread): Promise<Prepared> {
+async function prepare(ctx: Context, job: InitializeJob, loaded: LoadedThread): Promise<Prepared | 'waits'> {
   const { thread, project } = loaded;
   const show = (phase: NonNullable<ThreadRow['initialization_phase']>) =>
     setInitializationPhase(ctx.db, thread.id, { initialization_phase: phase });
@@ -103,9 +116,11 @@ async function prepare(ctx: Context, job: InitializeJob, loaded: LoadedThread): 
     initialization_phase: 'configuring_workspace',
     workspace_setup_status: 'running',
   });
-  await restoreWorkspace(ctx, job, fetched, fetched.latest_source_id);
+  const setup = await awaitSetup(ctx, job, fetched);
+  if (setup === 'waits') return setup;
+  await restoreWorkspace(ctx, job, fetched, { sourceId: fetched.latest_source_id, setup });
   if (await hasQueuedRun(ctx, thread.id)) await show('dispatching_run');
-  return { runnerId, sourceId: fetched.latest_source_id };
+  return { runnerId, sourceId: fetched.latest_source_id, setup };
 }
 
 async function hasQueuedRun(ctx: Context, threadId: string): Promise<boolean> {
@@ -123,7 +138,7 @@ async function complete(
   ctx: Context,
   job: InitializeJob,
   threadId: string,
-  { runnerId, sourceId: restored }: Prepared,
+  { runnerId, sourceId: restored, setup }: Prepared,
 ): Promise<void> {
   await transaction(ctx, async (tx) => {
     await job.fence(tx);
@@ -140,6 +155,7 @@ async function complete(
         workspace_source_id: restored,
         runner_id: runnerId,
         idle_expires_at: deadline,
+        ...setupColumns(setup),
       },
     });
   });

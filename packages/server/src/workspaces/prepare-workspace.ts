@@ -1,6 +1,7 @@
 import type { Context } from '../context.ts';
 import type { ThreadRow } from '../db/schema.ts';
 import { transaction } from '../db/transaction.ts';
+import type { Job } from '../jobs/job.ts';
 import { loadTree } from '../sources/index.ts';
 import type { Tree } from '../trees/tree.ts';
 import { lockThreadById, setWorkspaceSource } from '../threads/index.ts';
@@ -8,6 +9,7 @@ import { awaitRunner, endTasks } from '../runner/await-runner.ts';
 import type { Holder } from '../runner/await-runner.ts';
 import { WorkspaceUnavailable } from '../runner/workspace-unavailable.ts';
 import type { Present } from './capture-workspace.ts';
+import { awaitSetup, setupColumns } from './await-setup.ts';
 import { changeWorkspace } from './change-workspace.ts';
 import { changedLinks, groundOf } from './ground.ts';
 import { freshDeadline } from './idle.ts';
@@ -31,15 +33,15 @@ async function treeOf(ctx: Context, sourceId: string | null): Promise<Tree> {
 /**
  * Makes a thread's workspace hold its latest source: restores it when it is gone, patches it when it holds
  * another source. The caller holds the thread's key, so nothing else touches the workspace. Returns the
- * thread as it is then; undefined when it was deleted or archived. Throws WorkspaceUnavailable, or the
- * runner's error.
+ * thread as it is then; undefined when it was deleted or archived, `waits` when its setup is under way: the job
+ * is put off until that has ended. Throws WorkspaceUnavailable, or the runner's error.
  */
 export async function prepareWorkspace(
   ctx: Context,
-  job: Holder,
+  job: Holder & Pick<Job, 'putOff'>,
   threadId: string,
   purpose: Purpose,
-): Promise<ThreadRow | undefined> {
+): Promise<ThreadRow | 'waits' | undefined> {
   const runnerId = await awaitRunner(ctx);
   const thread = await ctx.db
     .selectFrom('threads')
@@ -83,15 +85,17 @@ async function requireFetched(ctx: Context, { project_id: id }: ThreadRow): Prom
 
 async function restore(
   ctx: Context,
-  job: Holder,
+  job: Holder & Pick<Job, 'putOff'>,
   threadId: string,
   { runnerId, reason, runId }: Purpose & { runnerId: string },
-): Promise<ThreadRow | undefined> {
+): Promise<ThreadRow | 'waits' | undefined> {
   const thread = await beginRestore(ctx, job, threadId, { reason, runId });
   if (!thread) return undefined;
+  const setup = await awaitSetup(ctx, job, thread);
+  if (setup === 'waits') return setup;
   await endTasks(ctx, job, threadId);
   const restored = thread.latest_source_id;
-  await restoreWorkspace(ctx, job, thread, restored);
+  await restoreWorkspace(ctx, job, thread, { sourceId: restored, setup });
   return transaction(ctx, async (tx) => {
     await job.fence(tx);
     const now = await lockThreadById(tx, threadId);
@@ -102,7 +106,12 @@ async function restore(
       reason,
       runId,
       sourceId: restored,
-      change: { workspace_source_id: restored, runner_id: runnerId, idle_expires_at: deadline },
+      change: {
+        workspace_source_id: restored,
+        runner_id: runnerId,
+        idle_expires_at: deadline,
+        ...setupColumns(setup),
+      },
     });
   });
 }

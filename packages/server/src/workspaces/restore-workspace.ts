@@ -6,7 +6,8 @@ import type { ThreadRow } from '../db/schema.ts';
 import { sameEntry } from '../trees/tree.ts';
 import { loadTree, tarOf } from '../sources/index.ts';
 import type { Tree } from '../trees/tree.ts';
-import { effectiveSettings } from '../settings/index.ts';
+import { loseLayer } from '../setups/index.ts';
+import type { SetupFound } from '../setups/index.ts';
 import type { Holder } from '../runner/await-runner.ts';
 import { groundOf, groundOfSource, layoutsOf, linksUpon, newerThan, sourceOfKey } from './ground.ts';
 import type { Ground, Layout } from './ground.ts';
@@ -17,38 +18,38 @@ import { packPatch } from './pack-patch.ts';
 const CANDIDATES = 4;
 /** A patch of more than this share of all files or bytes is no faster than all of them. */
 const PATCH_SHARE = 0.25;
-/** In a project's top folder. */
-const LOCK_FILES = ['package-lock.json', 'pnpm-lock.yaml', 'yarn.lock'];
 
 /** Gives the runner files; called once per way that is tried. */
 type Put = (tar: Readable | Buffer | undefined, origin: Origin) => Promise<void>;
 
 /**
- * Makes a thread's workspace from nothing, with exactly the files of a source. With a repository it has the
- * links of the commit below, and a `.git`; without them where they cannot be made.
+ * Makes a thread's workspace from nothing, with exactly the files of a source, over the layer of its setup. With
+ * a repository it has the links of the commit below, and a `.git`; without them where they cannot be made.
  */
 export async function restoreWorkspace(
   ctx: Context,
   job: Holder,
   { id, project_id: projectId }: Pick<ThreadRow, 'id' | 'project_id'>,
-  sourceId: string | null,
+  { sourceId, setup }: { sourceId: string | null; setup: SetupFound },
 ): Promise<void> {
   if (sourceId === null)
     return ctx.runner.putWorkspace(id, tarOf(ctx, projectId, new Map()), {}, job.claimedAt);
   const ground = await groundOf(ctx, id);
-  const { runtime } = await effectiveSettings(ctx.db, { project_id: projectId });
-  const warm = {
-    group: projectId,
-    locks: lockFilesOf(await loadTree(ctx, sourceId)),
-    runtime: runtime ?? undefined,
-  };
+  const layer = setup.kind === 'ready' ? setup.setupId : undefined;
   const restore = (history: string | undefined) =>
     putUpon(ctx, ground, { projectId, sourceId }, (tar, origin) =>
-      ctx.runner.putWorkspace(id, tar, { ...origin, warm, history }, job.claimedAt),
+      ctx.runner.putWorkspace(id, tar, { ...origin, layer, history }, job.claimedAt),
     );
   const history = ground ? historyOf(ctx, ground) : undefined;
-  if (await isThere(restore(history), 'no_history')) return;
-  await restore((await bringHistory(ctx, ground!)) ? history : undefined);
+  try {
+    if (await isThere(restore(history), 'no_history')) return;
+    await restore((await bringHistory(ctx, ground!)) ? history : undefined);
+  } catch (error) {
+    // It was dropped a moment ago: the next attempt has another one.
+    if (layer !== undefined && error instanceof RunnerError && error.code === 'no_layer')
+      await loseLayer(ctx.db, layer);
+    throw error;
+  }
 }
 
 /**
@@ -81,18 +82,6 @@ async function putUpon(
   const links = await linksUpon(ctx, ground, layout, files);
   const newer = await newerThan(ctx, ground, files);
   await put(tarOf(ctx, projectId, files, { links, newer }), { keep: { key: layout.key, group: projectId } });
-}
-
-/**
- * Hashes of the lock files that dependencies are installed by; none where the source holds `node_modules`
- * itself.
- */
-function lockFilesOf(tree: Tree): string[] {
-  const found = LOCK_FILES.flatMap((path) => tree.get(path)?.sha256 ?? []);
-  return found.length > 0 &&
-    tree.keys().some((path) => path === 'node_modules' || path.startsWith('node_modules/'))
-    ? []
-    : found;
 }
 
 /** Returns false where the runner does not keep what to build on (any longer). */

@@ -12,8 +12,10 @@
  * and of its set-up, which other events leave as it is:
  *
  *   prepare   pending
- *   restore   ready
+ *   restore   ready, or failed where the app's setup failed (await-setup.ts)
  *   fail      failed
+ *
+ * Meanwhile it is running while the workspace is made, and while it waits for the app's setup.
  */
 import type { ThreadRow } from '../db/schema.ts';
 

@@ -13,7 +13,7 @@ import { FaultLine } from '../../ui/fault-line.tsx';
 import { notify } from '../../ui/notices.tsx';
 import { Confirm } from '../../ui/dialog.tsx';
 import { BuildDialog } from './build-dialog.tsx';
-import { buildCommand } from './command.ts';
+import { NO_THREAD, buildCommand, createCall } from './command.ts';
 
 export const isActive = ({ status }: Build): boolean => status === 'queued' || status === 'building';
 
@@ -27,7 +27,7 @@ export function BuildActions({ build }: { build: Build }) {
       <Button onPress={() => setChanging(true)}>New build</Button>
       <BuildDialog
         appId={build.projectId}
-        threadId={build.threadId}
+        threadId={build.threadId ?? NO_THREAD}
         from={build}
         isOpen={isChanging}
         onClose={() => setChanging(false)}
@@ -75,14 +75,18 @@ function Cancel({ build }: { build: Build }) {
 }
 
 function Repeat({ build }: { build: Build }) {
-  const { projectId: appId, threadId, sourceId, command, outputDirectory, timeoutSeconds } = build;
+  const { projectId: appId, sourceId, command, outputDirectory, timeoutSeconds } = build;
+  const threadId = build.threadId ?? NO_THREAD;
   const off = useOffReason();
   const navigate = useNavigate();
   const queries = useQueryClient();
   const body = { sourceId, command, outputDirectory, timeoutSeconds };
   const repeat = useWrite({
     intent: `repeat ${build.id}`,
-    call: (input: typeof body, options) => client.builds.create(appId, threadId, input, options),
+    call: (input: typeof body, options) =>
+      threadId === NO_THREAD
+        ? client.builds.createOfApp(appId, input, options)
+        : client.builds.create(appId, threadId, input, options),
     onDone: (made) => {
       queries.setQueryData(buildQuery(appId, made.id).queryKey, made);
       void navigate({ to: '/apps/$appId/builds/$buildId', params: { appId, buildId: made.id } });
@@ -96,9 +100,8 @@ function Repeat({ build }: { build: Build }) {
       </Button>
       <AsCode
         method="POST"
-        path={`/api/platform/v1/apps/${appId}/threads/${threadId}/builds`}
+        {...createCall('builds', appId, threadId, body)}
         body={body}
-        ts={`client.builds.create('${appId}', '${threadId}', ${JSON.stringify(body)})`}
         cli={buildCommand({ ...body, appId, threadId })}
       />
     </>

@@ -15,7 +15,7 @@ import { Dialog } from '../../ui/dialog.tsx';
 import { keep } from '../../ui/storage.ts';
 import { Skeleton } from '../../ui/states.tsx';
 import { relative, useNow } from '../../ui/values.tsx';
-import { buildCommand } from './command.ts';
+import { NO_THREAD, buildCommand, createCall } from './command.ts';
 import { keptName, readKept, settleKept } from './kept.ts';
 import type { Place } from './kept.ts';
 import { useNewestThread } from './threads-of.tsx';
@@ -23,7 +23,7 @@ import { CommandField, WorkForm } from './work-form.tsx';
 
 export interface BuildDialogProps {
   appId: string;
-  /** Without it the dialog asks for the thread. */
+  /** `NO_THREAD`: of the app. Without it the dialog asks for the thread. */
   threadId?: string | undefined;
   /** What the fields begin with; else what was typed last in this app, else its last build. */
   from?: Build;
@@ -86,7 +86,10 @@ function Form({ appId, threadId, from, onClose, place, begin }: BuildDialogProps
   };
   const build = useWrite({
     intent: `build in ${appId} ${chosen}`,
-    call: (body: CreateBuildInput, options) => client.builds.create(appId, chosen!, body, options),
+    call: (body: CreateBuildInput, options) =>
+      chosen === NO_THREAD
+        ? client.builds.createOfApp(appId, body, options)
+        : client.builds.create(appId, chosen!, body, options),
     onDone: (made) => {
       queries.setQueryData(buildQuery(appId, made.id).queryKey, made);
       settleKept(place);
@@ -119,9 +122,8 @@ function Form({ appId, threadId, from, onClose, place, begin }: BuildDialogProps
         chosen && (
           <AsCode
             method="POST"
-            path={`/api/platform/v1/apps/${appId}/threads/${chosen}/builds`}
+            {...createCall('builds', appId, chosen, body)}
             body={body}
-            ts={`client.builds.create('${appId}', '${chosen}', ${JSON.stringify(body)})`}
             cli={buildCommand({ ...body, appId, threadId: chosen })}
           />
         )
@@ -160,15 +162,22 @@ function Form({ appId, threadId, from, onClose, place, begin }: BuildDialogProps
           (hasTried && !isTimeRight ? 'A whole number from 1 to 600.' : null)
         }
       />
-      <SourceSelect appId={appId} value={sourceId} known={from?.sourceId} onChange={setSource} />
+      <SourceSelect
+        appId={appId}
+        value={sourceId}
+        latest={chosen === NO_THREAD ? 'The head' : 'The thread’s latest'}
+        known={from?.sourceId}
+        onChange={setSource}
+      />
     </WorkForm>
   );
 }
 
-/** The thread's latest source, or any of the app. */
+/** The latest source of the thread or the app, or any of the app. */
 function SourceSelect(props: {
   appId: string;
   value: string;
+  latest: string;
   known: string | undefined;
   onChange: (id: string) => void;
 }) {
@@ -176,7 +185,7 @@ function SourceSelect(props: {
   const listed = itemsOf(sources.data);
   const now = useNow();
   const choices = [
-    { id: LATEST, text: 'The thread’s latest' },
+    { id: LATEST, text: props.latest },
     ...(props.known && !listed.some(({ id }) => id === props.known)
       ? [{ id: props.known, text: `${shortId(props.known)}, of this build` }]
       : []),

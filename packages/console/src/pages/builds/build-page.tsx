@@ -10,6 +10,7 @@ import { CopyButton, Id, Time, Took, bytes, plural } from '../../ui/values.tsx';
 import { Artifact } from './artifact.tsx';
 import { BuildActions, isActive } from './build-actions.tsx';
 import { LogPanel } from './log-panel.tsx';
+import { SourceLink } from './source-link.tsx';
 import { ThreadLink } from './threads-of.tsx';
 import { remedyOf } from './words.ts';
 
@@ -89,17 +90,13 @@ function About({ build }: { build: Build }) {
             <Plain text={build.outputDirectory} />
           </code>
         </Fact>
-        <Fact name="Thread">
-          <ThreadLink appId={appId} threadId={build.threadId} />
-        </Fact>
+        {build.threadId !== null && (
+          <Fact name="Thread">
+            <ThreadLink appId={appId} threadId={build.threadId} />
+          </Fact>
+        )}
         <Fact name="Source">
-          <Link
-            to="/apps/$appId/sources/$sourceId"
-            params={{ appId, sourceId: build.sourceId }}
-            className="link font-mono text-mono"
-          >
-            {`src_…${build.sourceId.slice(-6)}`}
-          </Link>
+          <SourceLink appId={appId} sourceId={build.sourceId} />
         </Fact>
         <Fact name={isActive(build) ? 'So far' : 'Took'}>
           <span>

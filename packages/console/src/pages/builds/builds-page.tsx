@@ -29,7 +29,7 @@ export function BuildsPage() {
       renderRow={(build) => (
         <BuildRow key={build.id} build={build} thread={titleOf(build.threadId) ?? 'a thread'} />
       )}
-      about="A build runs a command on a thread’s source and keeps the files that it makes."
+      about="A build runs a command on a source of a thread or the app, and keeps the files that it makes."
     >
       <BuildDialog appId={appId} isOpen={isAsking} onClose={() => setAsking(false)} />
     </WorkList>

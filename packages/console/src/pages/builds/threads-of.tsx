@@ -8,12 +8,13 @@ import { Plain } from '../../code/index.ts';
 import { Button } from '../../ui/button.tsx';
 import { Select } from '../../ui/fields.tsx';
 import { Id } from '../../ui/values.tsx';
+import { NO_THREAD } from './command.ts';
 
-/** The titles of the threads that are read; null for others. */
-export function useThreadTitles(appId: string): (threadId: string) => string | null {
+/** The titles of the threads that are read; null for others. Without a thread: the app. */
+export function useThreadTitles(appId: string): (threadId: string | null) => string | null {
   const { data } = useInfiniteQuery(threadsQuery(appId));
   const titles = new Map(itemsOf(data).map(({ id, title }) => [id, title ?? 'Untitled thread']));
-  return (threadId) => titles.get(threadId) ?? null;
+  return (threadId) => (threadId === null ? 'the app' : (titles.get(threadId) ?? null));
 }
 
 export function ThreadLink({ appId, threadId }: { appId: string; threadId: string }): ReactNode {
@@ -34,7 +35,7 @@ export function useNewestThread(appId: string, isNeeded: boolean): { isPending: 
 
 const isReady = ({ status, latestSourceId }: Thread) => status !== 'archived' && latestSourceId !== null;
 
-/** Which thread it is for. Archived ones take no work. */
+/** Which thread it is for, if any. Archived ones take no work. */
 export function ThreadSelect(props: {
   appId: string;
   value: string | null;
@@ -46,7 +47,10 @@ export function ThreadSelect(props: {
     <div className="flex flex-wrap items-end gap-2">
       <Select
         label="Thread"
-        choices={open.map(({ id, title }) => ({ id, text: title ?? 'Untitled thread' }))}
+        choices={[
+          ...open.map(({ id, title }) => ({ id, text: title ?? 'Untitled thread' })),
+          { id: NO_THREAD, text: 'No thread: the app’s head' },
+        ]}
         value={props.value}
         onChange={props.onChange}
       />

@@ -42,7 +42,7 @@ export function waitingOf({ threads, applies, builds, dismissed }: Lists): Waiti
         : [];
     }),
     ...newestByThread(builds).flatMap((build): Waiting[] => {
-      const thread = byId.get(build.threadId) ?? null;
+      const thread = byId.get(build.threadId ?? '') ?? null;
       return build.status === 'failed' && build.error?.code !== 'cancelled' && thread?.archivedAt == null
         ? [{ kind: 'build', id: build.id, thread, build, at: build.createdAt }]
         : [];
@@ -74,9 +74,12 @@ export const runningOf = (threads: Thread[]): Thread[] =>
     .filter(({ status }) => status === 'running' || status === 'queued' || status === 'blocked')
     .sort((a, b) => (a.runStartedAt ?? a.updatedAt).localeCompare(b.runStartedAt ?? b.updatedAt));
 
-/** The lists are newest first. */
-function newestByThread<T extends { threadId: string }>(items: T[]): T[] {
+/** The lists are newest first. What an app has without a thread counts as that of one. */
+function newestByThread<T extends { threadId: string | null; projectId: string }>(items: T[]): T[] {
   const seen = new Map<string, T>();
-  for (const item of items) if (!seen.has(item.threadId)) seen.set(item.threadId, item);
+  for (const item of items) {
+    const of = item.threadId ?? item.projectId;
+    if (!seen.has(of)) seen.set(of, item);
+  }
   return [...seen.values()];
 }

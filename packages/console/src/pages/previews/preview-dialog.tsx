@@ -1,5 +1,5 @@
 /** Starts a preview: a command that serves, and its port. */
-import type { CreatePreviewInput, Preview } from '@headrace/client';
+import type { CreateAppPreviewInput, Preview } from '@headrace/client';
 import { useInfiniteQuery, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { client } from '../../api/client.ts';
@@ -14,12 +14,13 @@ import { keep } from '../../ui/storage.ts';
 import { Skeleton } from '../../ui/states.tsx';
 import { keptName, readKept, settleKept } from '../builds/kept.ts';
 import type { Place } from '../builds/kept.ts';
+import { NO_THREAD, createCall } from '../builds/command.ts';
 import { useNewestThread } from '../builds/threads-of.tsx';
 import { CommandField, WorkForm } from '../builds/work-form.tsx';
 
 export interface PreviewDialogProps {
   appId: string;
-  /** Without it the dialog asks for the thread. */
+  /** `NO_THREAD`: of the app. Without it the dialog asks for the thread. */
   threadId?: string | undefined;
   /** What the fields begin with; else what was typed last in this app, else its last preview. */
   from?: Preview | undefined;
@@ -59,7 +60,7 @@ function Prefilled(props: PreviewDialogProps) {
   return <Form {...props} place={place} begin={begin} />;
 }
 
-function Form({ appId, threadId, onClose, onStarted, place, begin }: PreviewDialogProps & Begin) {
+function Form({ appId, threadId, from, onClose, onStarted, place, begin }: PreviewDialogProps & Begin) {
   const queries = useQueryClient();
   const off = useOffReason();
   const [typed, setTyped] = useState(begin.typed);
@@ -72,7 +73,10 @@ function Form({ appId, threadId, onClose, onStarted, place, begin }: PreviewDial
   };
   const start = useWrite({
     intent: `preview in ${appId} ${chosen}`,
-    call: (body: CreatePreviewInput, options) => client.previews.create(appId, chosen!, body, options),
+    call: (body: CreateAppPreviewInput, options) =>
+      chosen === NO_THREAD
+        ? client.previews.createOfApp(appId, body, options)
+        : client.previews.create(appId, chosen!, body, options),
     onDone: (made) => {
       queries.setQueryData(previewQuery(appId, made.id).queryKey, made);
       settleKept(place);
@@ -82,7 +86,9 @@ function Form({ appId, threadId, onClose, onStarted, place, begin }: PreviewDial
   });
   const port = Number(typed.port);
   const isPortRight = Number.isInteger(port) && port >= 1 && port <= 65_535;
-  const body = { command: typed.command, port };
+  // One that shows one source is started again with it.
+  const kept = chosen === NO_THREAD && from?.follow === null ? from.sourceId : null;
+  const body = { command: typed.command, port, ...(kept !== null && { sourceId: kept }) };
   const submit = () => {
     setTried(true);
     if (off || !chosen || !typed.command.trim() || !isPortRight) return;
@@ -99,10 +105,9 @@ function Form({ appId, threadId, onClose, onStarted, place, begin }: PreviewDial
         chosen && (
           <AsCode
             method="POST"
-            path={`/api/platform/v1/apps/${appId}/threads/${chosen}/previews`}
+            {...createCall('previews', appId, chosen, body)}
             body={body}
-            ts={`client.previews.create('${appId}', '${chosen}', ${JSON.stringify(body)})`}
-            cli={`headrace preview ${chosen} --app ${appId} --port ${port} -- ${quoted(typed.command)}`}
+            cli={`headrace preview ${chosen} --app ${appId}${kept === null ? '' : ` --source ${kept}`} --port ${port} -- ${quoted(typed.command)}`}
           />
         )
       }
@@ -112,7 +117,7 @@ function Form({ appId, threadId, onClose, onStarted, place, begin }: PreviewDial
       onClose={onClose}
     >
       <CommandField
-        hint="A server, run by sh -c in the root of the thread’s latest source. Newer sources are written into it."
+        hint="A server, run by sh -c in the root of the latest source. Newer sources are written into it."
         value={typed.command}
         onChange={(command) => change({ command })}
         fault={fault}

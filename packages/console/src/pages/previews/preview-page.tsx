@@ -11,6 +11,8 @@ import { Fact, Facts, Page } from '../../ui/page.tsx';
 import { Shown } from '../../ui/states.tsx';
 import { Status } from '../../ui/status.tsx';
 import { CopyButton, Id, Time } from '../../ui/values.tsx';
+import { NO_THREAD } from '../builds/command.ts';
+import { SourceLink } from '../builds/source-link.tsx';
 import { ThreadLink, useThreadTitles } from '../builds/threads-of.tsx';
 import { PreviewDialog } from './preview-dialog.tsx';
 import { PreviewState } from './preview-state.tsx';
@@ -53,7 +55,7 @@ export function PreviewPage() {
             </PreviewState>
             <PreviewDialog
               appId={appId}
-              threadId={shown.threadId}
+              threadId={shown.threadId ?? NO_THREAD}
               from={shown}
               isOpen={isStarting}
               onClose={() => setStarting(false)}
@@ -72,7 +74,7 @@ export function PreviewPage() {
 }
 
 function About({ preview }: { preview: Preview }) {
-  const { projectId: appId, threadId, command, port, createdAt, expiresAt, url } = preview;
+  const { projectId: appId, threadId, sourceId, follow, command, port, createdAt, expiresAt, url } = preview;
   return (
     <Facts>
       <Fact name="Command">
@@ -81,9 +83,17 @@ function About({ preview }: { preview: Preview }) {
         </code>
         <CopyButton text={command} label="Copy the command" />
       </Fact>
-      <Fact name="Thread">
-        <ThreadLink appId={appId} threadId={threadId} />
-      </Fact>
+      {threadId !== null && (
+        <Fact name="Thread">
+          <ThreadLink appId={appId} threadId={threadId} />
+        </Fact>
+      )}
+      {threadId === null && sourceId !== null && (
+        <Fact name="Source">
+          <SourceLink appId={appId} sourceId={sourceId} />
+          {follow === 'head' && <span className="text-ink-3"> the head, and newer ones as it moves</span>}
+        </Fact>
+      )}
       <Fact name="Port">{port}</Fact>
       <Fact name="Started">
         <Time at={createdAt} />

@@ -33,7 +33,7 @@ export function PreviewsPage() {
       renderRow={(preview) => (
         <Row key={preview.id} preview={preview} thread={titleOf(preview.threadId) ?? 'a thread'} />
       )}
-      about="A preview runs a thread’s app as a server and shows it here."
+      about="A preview runs the app of a thread, or its head, as a server and shows it here."
     >
       <PreviewDialog
         appId={appId}

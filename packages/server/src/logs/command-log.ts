@@ -2,47 +2,68 @@ import { StringDecoder } from 'node:string_decoder';
 import type { Context } from '../context.ts';
 import { clean } from '../db/clean-text.ts';
 import { transaction } from '../db/transaction.ts';
+import type { Tx } from '../db/transaction.ts';
 import type { Job } from '../jobs/job.ts';
 import { LOG_BYTES } from './schemas.ts';
-import { appendLog } from './store.ts';
-import type { Build } from './store.ts';
 
 const EVERY_MS = 500;
 /** Readers of a part read whole pieces; a journal entry is never cut. */
 const PIECE_BYTES = 64 * 1024;
 const MARK = '\n[The rest of the output was cut off.]\n';
 
+/** Some output, with the last journal entry in it. */
+export interface Piece {
+  through: number;
+  text: string;
+}
+
+/** The size of a whole log. */
+export interface LogSize {
+  byteSize: number;
+  isTruncated: boolean;
+}
+
+/** A command whose output is stored. */
+export interface Logged {
+  /** The runner's id of its task. */
+  taskId: string;
+  /** What is stored of it already. */
+  logs_byte_size: number;
+  logs_truncated: boolean;
+  /** Stores further pieces, and the size that the whole log has with them. */
+  append(this: void, tx: Tx, pieces: Piece[], size: LogSize): Promise<void>;
+  /** Called when a piece cannot be stored. */
+  onFault(this: void): void;
+}
+
 /** The first `bytes` bytes of a text in UTF-8, or a few less: no character is cut. */
 const firstBytes = (text: string, bytes: number) =>
   new StringDecoder('utf8').write(Buffer.from(text).subarray(0, bytes));
 
 /**
- * Stores a build's output in pieces, each with its place in the runner's journal: the next worker continues
+ * Stores a command's output in pieces, each with its place in the runner's journal: the next worker continues
  * there.
  */
-export class BuildLog {
+export class CommandLog {
   readonly #ctx: Context;
-  readonly #job: Job;
-  readonly #build: Build;
-  readonly #onFault: () => void;
+  readonly #job: Pick<Job, 'fence'>;
+  readonly #of: Logged;
   #byteSize: number;
   #isTruncated: boolean;
   /** Whether the last piece ended in the middle of a line; unknown after a change of workers. */
   #isInLine = false;
-  /** Pieces that are not stored yet, each with the last journal entry in it. */
-  #pending: { through: number; text: string; bytes: number }[] = [];
+  /** Pieces that are not stored yet. */
+  #pending: (Piece & { bytes: number })[] = [];
   #timer: NodeJS.Timeout | undefined;
   #storing = Promise.resolve();
   #fault: unknown;
 
-  /** `onFault` is called when a piece cannot be stored. */
-  constructor(ctx: Context, job: Job, build: Build, onFault: () => void) {
+  constructor(ctx: Context, job: Pick<Job, 'fence'>, of: Logged) {
     this.#ctx = ctx;
     this.#job = job;
-    this.#build = build;
-    this.#onFault = onFault;
-    this.#byteSize = build.logs_byte_size;
-    this.#isTruncated = build.logs_truncated;
+    this.#of = of;
+    this.#byteSize = of.logs_byte_size;
+    this.#isTruncated = of.logs_truncated;
   }
 
   /**
@@ -87,26 +108,21 @@ export class BuildLog {
       .then(() => this.#store())
       .catch((error: unknown) => {
         this.#fault ??= error;
-        this.#onFault();
+        this.#of.onFault();
       });
     return this.#storing;
   }
 
   async #store(): Promise<void> {
     if (this.#fault || !this.#pending.length) return;
-    const pieces = this.#pending.map(({ through, text }) => ({
-      org_id: this.#build.org_id,
-      build_id: this.#build.id,
-      journal_offset: through,
-      content: text,
-    }));
+    const pieces = this.#pending;
     const size = { byteSize: this.#byteSize, isTruncated: this.#isTruncated };
     this.#pending = [];
     await transaction(this.#ctx, async (tx) => {
       await this.#job.fence(tx);
-      await appendLog(tx, pieces, size);
+      await this.#of.append(tx, pieces, size);
     });
     // Frees memory of the runner; nothing depends on it.
-    await this.#ctx.runner.ack(this.#build.id, pieces.at(-1)!.journal_offset).catch(() => {});
+    await this.#ctx.runner.ack(this.#of.taskId, pieces.at(-1)!.through).catch(() => {});
   }
 }
