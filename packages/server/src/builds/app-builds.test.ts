@@ -1,5 +1,6 @@
 /** Builds without a thread: what they are made from, how many there may be, how they end with their app, their list. */
 import { afterAll, afterEach, describe, expect, test } from 'vitest';
+import { commandsOf, hint, missing, runCommands } from '../guide.fixture.ts';
 import { startTestServer } from '../service.fixture.ts';
 import { newBench, P, until } from './builds.fixture.ts';
 import type { Bench } from './builds.fixture.ts';
@@ -74,6 +75,13 @@ describe.skipIf(!status?.ok)('a build without a thread', () => {
     expect((await bench.ended(ofThread.id)).status).toBe('ready');
     const again = await post(`${bench.url}/builds/${first.id}/cancel`);
     expect([again.status, again.body.error.code]).toEqual([409, 'build_not_active']);
+  });
+
+  test.skipIf(missing.length > 0)(`is made by the commands of the guide${hint}`, async () => {
+    const bench = await newBench(server);
+    const commands = commandsOf('builds.md').find((text) => text.includes('threadId=none'));
+    const env = { HEADRACE: server.base, KEY: server.key, APP: bench.appId };
+    expect(await runCommands(commands!, env)).toBe('{"status":"ready","threadId":null}\n["ready"]\n');
   });
 
   test('needs a head or a source of its app', async () => {

@@ -2,6 +2,7 @@
 import { afterAll, afterEach, describe, expect, test } from 'vitest';
 import { RunnerError } from '@headrace/runner/client';
 import type { RunnerClient } from '@headrace/runner/client';
+import { commandsOf, hint, missing, runCommands } from '../guide.fixture.ts';
 import { newId } from '../ids.ts';
 import { startTestServer } from '../service.fixture.ts';
 import { newBench, until, visit } from './previews.fixture.ts';
@@ -193,6 +194,15 @@ describe.skipIf(!status?.ok)('a preview without a thread', () => {
     await shows(preview.url, 'second');
     await holds(bench, preview.id, head);
     await server.call('DELETE', bench.url);
+  });
+
+  test.skipIf(missing.length > 0)(`is made by the commands of the guide${hint}`, async () => {
+    const bench = await newBench(server);
+    const commands = commandsOf('previews.md').find((text) => text.includes('/$APP/previews'));
+    const env = { HEADRACE: server.base, KEY: server.key, APP: bench.appId };
+    expect(await runCommands(commands!, env)).toBe(
+      '{"status":"ready","follow":"head","threadId":null}\nstopped\n',
+    );
   });
 
   test('ends with its app, and its address with it', async () => {
