@@ -49,6 +49,7 @@ const SAMPLES: Record<string, Sample> = {
   'sources.searchSource': { query: () => '?q=a' },
   'sources.getDiff': { query: ({ sourceId }) => `?base=${sourceId}` },
   'threads.createThread': EMPTY,
+  'threads.forkThread': EMPTY,
   'threads.listThreads': NOTHING,
   'threads.getThread': NOTHING,
   'threads.updateThread': { body: () => ({ title: 't' }) },
@@ -732,6 +733,7 @@ describe('404', () => {
         'sources.getDiff',
         'threads.createThread',
         'threads.createDirectThread',
+        'threads.forkThread',
         'applies.createApply',
         'applies.previewApply',
         'edits.createEdit',
@@ -748,6 +750,7 @@ describe('404', () => {
             const body = {
               ...(SAMPLES[route.operation.name]!.body?.({ ...ids, idem }) as object | undefined),
               ...(/createThread|createBuild/.test(route.operation.name) ? { sourceId: ids.sourceId } : {}),
+              ...(route.operation.name === 'threads.forkThread' ? { checkpointId: ids.checkpointId } : {}),
             };
             // A thread that nothing occupies: one with a preview only.
             const idle = path.replace(own.threadId!, idleThread());
@@ -766,6 +769,7 @@ describe('404', () => {
       '404 source_not_found',
       '404 source_not_found',
       '404 project_not_found',
+      '404 checkpoint_not_found',
       '404 source_not_found',
       '404 source_not_found',
       '404 source_not_found',

@@ -67,7 +67,9 @@ export function forkThread(call: Call): Reply {
   const { id, title, modelId, spendLimitMicros, sourceId, latestSourceId } = parent.view;
   const isOver = ({ runId }: Message) => parent.runs.some((run) => run.id === runId && !isOpen(run));
   return begin(world, app, {
-    ...{ title, modelId, spendLimitMicros },
+    title,
+    modelId,
+    spendLimitMicros,
     ...input,
     sourceId: sourceId!,
     latestSourceId: latestSourceId!,

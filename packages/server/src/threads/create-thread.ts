@@ -10,9 +10,8 @@ import type { Call } from '../http/operation.ts';
 import { Body, IdInput, Micros } from '../http/schemas.ts';
 import { ModelId } from '../messages/index.ts';
 import { Branch, loadProject, Metadata } from '../projects/index.ts';
-import { beginThread } from '../runs/index.ts';
+import { answerBegun, beginThread, BEGUN, FirstMessage } from '../runs/index.ts';
 import { IssueUrl, issueUrlFaults } from '../tasks/index.ts';
-import { answerCreated, CREATED, FirstMessage } from './created-thread.ts';
 import { ErrorTrackerIssue, ExecutionTarget, Title } from './schemas.ts';
 
 const PlatformBody = Body({
@@ -63,7 +62,7 @@ const create = async (
   { ctx, principal }: Pick<Call, 'ctx' | 'principal'>,
   project: ProjectRow,
   input: NewThread,
-) => answerCreated(tx, project, await beginThread(tx, { ctx, creator: principal }, project, input));
+) => answerBegun(tx, project, await beginThread(tx, { ctx, creator: principal }, project, input));
 
 export const createThread = write({
   name: 'threads.createThread',
@@ -72,7 +71,7 @@ export const createThread = write({
   access: { permissions: ['thread:create'] },
   body: PlatformBody,
   legacyKeys: ['/message/clientMessageId'],
-  responses: CREATED,
+  responses: BEGUN,
   handle: async (tx, call) => create(tx, call, await loadProject(tx.db, call, 'share'), call.body),
 });
 
@@ -82,7 +81,7 @@ export const createDirectThread = write({
   access: { permissions: ['thread:create'] },
   body: DirectBody,
   legacyKeys: ['/message/clientMessageId'],
-  responses: CREATED,
+  responses: BEGUN,
   async handle(tx, call) {
     requireConsistent(call.body);
     const project = await loadProject(tx.db, call, 'share', call.body.projectId);

@@ -13,9 +13,8 @@ import { Body, IdInput, Micros } from '../http/schemas.ts';
 import { copyTranscript, ModelId } from '../messages/index.ts';
 import type { TranscriptEnd } from '../messages/index.ts';
 import { loadProject, Metadata } from '../projects/index.ts';
-import { beginThread } from '../runs/index.ts';
+import { answerBegun, beginThread, BEGUN, FirstMessage } from '../runs/index.ts';
 import { leftOfLimit } from '../usage/index.ts';
-import { answerCreated, CREATED, FirstMessage } from './created-thread.ts';
 import { loadThread, lockThreadById } from './policy.ts';
 import type { LoadedThread } from './policy.ts';
 import { Title } from './schemas.ts';
@@ -42,7 +41,7 @@ export const forkThread = write({
     message: Type.Optional(FirstMessage),
   }),
   legacyKeys: ['/message/clientMessageId'],
-  responses: CREATED,
+  responses: BEGUN,
   async handle(tx, call) {
     const { checkpointId, transcript = true, ...input } = call.body;
     const { thread: parent, project } = await lockParent(tx, call);
@@ -60,12 +59,12 @@ export const forkThread = write({
     });
     if (transcript)
       await copyTranscript(tx, { from: parent, to: begun.thread, end: transcriptEnd(checkpoint) });
-    return answerCreated(tx, project, begun);
+    return answerBegun(tx, project, begun);
   },
 });
 
 /** Locks the thread that the path names, after its project. */
-async function lockParent(tx: Tx, call: Call<unknown, unknown>): Promise<LoadedThread> {
+async function lockParent(tx: Tx, call: Call): Promise<LoadedThread> {
   const { thread } = await loadThread(tx.db, call);
   const project = await loadProject(tx.db, call, 'share', thread.project_id);
   const loaded = await lockThreadById(tx, thread.id, project);
