@@ -25,6 +25,7 @@ import { consoleLargeBenchmark } from './benchmarks/console-large.ts';
 import { environmentBenchmark } from './benchmarks/environment.ts';
 import { eventLagBenchmark } from './benchmarks/event-lag.ts';
 import { eventLoopBenchmark } from './benchmarks/event-loop.ts';
+import { forkBenchmark } from './benchmarks/fork.ts';
 import { gatewayBenchmark } from './benchmarks/gateway.ts';
 import { gitHttpBenchmark } from './benchmarks/git-http.ts';
 import { growthBenchmark } from './benchmarks/growth.ts';
@@ -72,6 +73,7 @@ const BENCHMARKS: Benchmark[] = [
   agentsBenchmark,
   gatewayBenchmark,
   threadsBenchmark,
+  forkBenchmark,
   applyBenchmark,
   appliesBenchmark,
   mergeBenchmark,

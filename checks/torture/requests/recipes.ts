@@ -174,6 +174,12 @@ export const RECIPES: Record<string, Recipe> = {
       ...firstWork(random, isPlain),
     },
   }),
+  'threads.forkThread': ({ world, random, isPlain }) => ({
+    body: {
+      checkpointId: sometimes(random, 0.5) ? world.exhibits.ids.checkpointId : undefined,
+      ...firstWork(random, isPlain),
+    },
+  }),
   'threads.listAllThreads': ({ world, random }) => ({
     query: { projectId: sometimes(random, 0.3) ? world.exhibits.ids.appId : undefined },
   }),

@@ -33,6 +33,7 @@ export const METHODS: Readonly<Record<string, string>> = {
   'threads.createDirectThread': 'threads.createDirect',
   'threads.listAllThreads': 'threads.listDirect',
   'threads.exportThread': 'threads.export',
+  'threads.forkThread': 'threads.fork',
   'messages.sendMessage': 'messages.send',
   'messages.listMessages': 'messages.list',
   'messages.getAttachment': 'messages.attachment',

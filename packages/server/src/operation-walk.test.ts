@@ -49,6 +49,7 @@ const SAMPLES: Record<string, Sample> = {
   'sources.searchSource': { query: () => '?q=a' },
   'sources.getDiff': { query: ({ sourceId }) => `?base=${sourceId}` },
   'threads.createThread': EMPTY,
+  'threads.forkThread': EMPTY,
   'threads.listThreads': NOTHING,
   'threads.getThread': NOTHING,
   'threads.updateThread': { body: () => ({ title: 't' }) },
@@ -745,6 +746,7 @@ describe('404', () => {
         'sources.getDiff',
         'threads.createThread',
         'threads.createDirectThread',
+        'threads.forkThread',
         'applies.createApply',
         'applies.previewApply',
         'edits.createEdit',
@@ -764,6 +766,7 @@ describe('404', () => {
               ...(/createThread|createBuild|createSetup/.test(route.operation.name)
                 ? { sourceId: ids.sourceId }
                 : {}),
+              ...(route.operation.name === 'threads.forkThread' ? { checkpointId: ids.checkpointId } : {}),
             };
             // A thread that nothing occupies: one with a preview only.
             const idle = path.replace(own.threadId!, idleThread());
@@ -782,6 +785,7 @@ describe('404', () => {
       '404 source_not_found',
       '404 source_not_found',
       '404 project_not_found',
+      '404 checkpoint_not_found',
       '404 source_not_found',
       '404 source_not_found',
       '404 source_not_found',

@@ -196,6 +196,7 @@ export const threadCommands: readonly Command[] = [
         help: 'the order: asc prints the oldest first, desc the newest',
         choices: ['asc', 'desc'],
       },
+      inherited: { type: 'boolean', help: 'of a fork also those before it' },
     },
     examples: [
       'headrace messages --order desc --limit 2',

@@ -72,12 +72,12 @@ export async function listRuns(cli: Cli, text: string | undefined, { limit }: Li
 export async function listMessages(
   cli: Cli,
   text: string | undefined,
-  { limit, order }: Limit & { order: 'asc' | 'desc' | undefined },
+  { limit, order, inherited }: Limit & { order: 'asc' | 'desc' | undefined; inherited: boolean },
 ): Promise<void> {
   const { of } = await threadPlace(cli, text);
   await cli.list({
     member: 'messages',
-    page: (options) => of(cli.client).messages.list({ ...options, order }),
+    page: (options) => of(cli.client).messages.list({ ...options, order, ...(inherited && { inherited }) }),
     columns: MESSAGE_COLUMNS,
     empty: 'The thread has no messages yet. → headrace send THREAD "What is to be done"',
     limit,

@@ -1,5 +1,5 @@
-/** `headrace send`, `attach`, `thread new` and `retry`: work is started, and followed. */
-import type { Run } from '@headrace/client';
+/** `headrace send`, `attach`, `thread new`, `fork` and `retry`: work is started, and followed. */
+import type { Message, Run, Thread } from '@headrace/client';
 import type { Cli } from '../core/cli.ts';
 import { EXIT } from '../core/exit.ts';
 import type { Exit } from '../core/exit.ts';
@@ -11,6 +11,7 @@ import { oneLine } from '../terminal/escape.ts';
 import { microsOf } from '../terminal/money.ts';
 import { followThread } from './follow.ts';
 import type { Followed } from './follow.ts';
+import { checkpointNamed } from './stop.ts';
 import { placeOf, rememberThread, threadPlace } from './place.ts';
 import type { Place } from './place.ts';
 import { attachmentsOf, messageText } from './talk.ts';
@@ -90,6 +91,46 @@ export async function newThread(cli: Cli, text: string | undefined, options: New
         : threads.create(appId, body, { signal: cli.signal }),
     JSON.stringify([body, projectId]),
   );
+  return followNew(cli, appId, made, options);
+}
+
+interface ForkOptions extends FollowOptions {
+  checkpoint: string | undefined;
+  'no-transcript': boolean;
+  message: string | undefined;
+  title: string | undefined;
+  model: string | undefined;
+  'spend-limit': number | undefined;
+}
+
+export async function fork(cli: Cli, text: string | undefined, options: ForkOptions): Promise<Exit> {
+  atMostOne(options, ['follow', 'no-follow']);
+  const { checkpoint, message, title, model: modelId, 'spend-limit': limit } = options;
+  const place = await threadPlace(cli, text);
+  const checkpointId = checkpoint === undefined ? undefined : await checkpointNamed(cli, place, checkpoint);
+  const content = message === undefined ? undefined : await messageText(cli, message);
+  const body = {
+    ...(checkpointId !== undefined && { checkpointId }),
+    ...(options['no-transcript'] && { transcript: false }),
+    ...(title !== undefined && { title }),
+    ...(modelId !== undefined && { modelId }),
+    ...(limit !== undefined && { spendLimitMicros: microsOf(limit)! }),
+    ...(content !== undefined && { message: { content } }),
+  };
+  const made = await cli.write(
+    (client) => place.of(client).fork(body, { signal: cli.signal }),
+    JSON.stringify([body, place.threadId]),
+  );
+  return followNew(cli, place.appId, made, options);
+}
+
+/** The new thread is the last one from now on; its first message, if it has one, is followed. */
+async function followNew(
+  cli: Cli,
+  appId: string | undefined,
+  made: { thread: Thread; message?: Message; run?: Run },
+  options: FollowOptions,
+): Promise<Exit> {
   const place = placeOf(appId, made.thread.id);
   rememberThread(cli, place);
   const { message, run } = made;

@@ -55,7 +55,7 @@ async function endOf(
     .done({ signal: cli.signal, ...(timeout !== undefined && { timeoutMs: timeout }) });
 }
 
-const checkpointNamed = (cli: Cli, place: Place, text: string): Promise<string> =>
+export const checkpointNamed = (cli: Cli, place: Place, text: string): Promise<string> =>
   idOf(text, {
     what: 'checkpoint',
     prefix: 'chk_',

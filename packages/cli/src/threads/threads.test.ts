@@ -109,3 +109,30 @@ test('approvals are listed and answered; without an id, the only one that waits 
     ['user', 'assistant'],
   );
 });
+
+test('a thread is forked: with a message that is followed, or without what was said', async () => {
+  const { run, client, appId } = await newShop();
+  await run('thread', 'new', sh('echo one'), '--title', 'First', '--follow');
+  const { id } = (await run('thread', 'show', '--json')).json().thread;
+  const forked = await run('fork', id, '--message', sh('echo two'), '--follow', '--json');
+  expect(forked.json()).toMatchObject({
+    thread: { title: 'First', forkedFrom: { threadId: id, checkpointId: null } },
+    run: { status: 'completed' },
+  });
+  expect((await run('thread', 'show')).stdout).toContain(`Forked from\t${id}\n`);
+  const own = (await run('messages', '--json')).json().messages;
+  expect(own.map(({ role }: { role: string }) => role)).toEqual(['user', 'assistant']);
+  const all = (await run('messages', '--inherited', '--json')).json().messages;
+  expect(all.map(({ threadId }: { threadId: string }) => threadId === id)).toEqual([
+    true,
+    true,
+    false,
+    false,
+  ]);
+
+  const bare = await run('fork', id, '--no-transcript', '--title', 'Second', '--spend-limit', '1', '--json');
+  const { thread } = bare.json();
+  expect(thread).toMatchObject({ title: 'Second', spendLimitMicros: 1_000_000 });
+  expect((await client.messages.list(appId, thread.id, { inherited: true })).items).toEqual([]);
+  expect(await run('fork', id, '--checkpoint', `chk_${'0'.repeat(26)}`)).toMatchObject({ exit: 5 });
+});

@@ -81,6 +81,7 @@ function detailsOf(cli: Cli, thread: Thread, runs: readonly Run[]): string {
     ['Waits for', waitingOn.length > 0 ? waitingOn.join(', ') : undefined, 'yellow'],
     ['Blocked by', blockedOn.length > 0 ? blockedOn.join(', ') : undefined, 'yellow'],
     ['Model', thread.modelId],
+    ['Forked from', thread.forkedFrom?.threadId],
     ['Started from', thread.sourceId],
     ['Latest source', thread.latestSourceId],
     ['Spent', usd(spent) + (limit === null ? '' : ` of ${usd(limit)}`)],

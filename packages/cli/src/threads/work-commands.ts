@@ -92,6 +92,46 @@ export const workCommands: readonly Command[] = [
   }),
   command({
     ...THREADS,
+    name: 'fork',
+    summary: 'Begin a new thread where another one is, or was',
+    details:
+      'The new thread has the files of the checkpoint, or the latest ones, and its agent knows what was said. The other ' +
+      'thread goes on as if nothing had happened. With --message, the reply is followed, as by headrace send.',
+    args: ['[THREAD]'],
+    argHelp: { THREAD: THREAD_DEFAULT },
+    options: {
+      checkpoint: {
+        type: 'string',
+        value: 'CHECKPOINT',
+        help: 'a checkpoint of `headrace checkpoints`; by default the latest source',
+      },
+      'no-transcript': { type: 'boolean', help: 'do not tell the agent what was said before' },
+      message: {
+        type: 'string',
+        short: 'm',
+        value: 'TEXT',
+        help: 'what the agent is to do; - reads it from stdin',
+      },
+      title: { type: 'string', value: 'TEXT', help: 'the title; by default that of the other thread' },
+      model: { ...MODEL.model, help: 'the model; by default that of the other thread' },
+      'spend-limit': {
+        type: 'number',
+        value: 'USD',
+        help: 'the most that its runs may cost, in US dollars; by default what is left of that of the other thread',
+      },
+      ...FOLLOW,
+    },
+    examples: [
+      'headrace fork --message "Try it with a table"',
+      'headrace fork "~Dark mode" --checkpoint chk_01k9x3v5e8f7arh2m4t6w8y0zb --no-transcript',
+      'headrace fork thr_01k9x3v5e8f7arh2m4t6w8y0zb',
+    ],
+    writes: true,
+    answer: 'threads.forkThread',
+    run: async (cli, { args: [text], options }) => (await import('./send.ts')).fork(cli, text, options),
+  }),
+  command({
+    ...THREADS,
     name: 'attach',
     summary: 'Follow a thread until it has nothing to do',
     details: `${KEYS} --json prints {ok, thread, messages, runs} at the end.`,

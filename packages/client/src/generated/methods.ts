@@ -47,6 +47,7 @@ import type {
   Entitlements,
   Execution,
   ExecutionDetail,
+  ForkThreadInput,
   Head,
   HeadRecord,
   ImportSourceInput,
@@ -257,6 +258,20 @@ export interface ThreadsCalls {
   listAll(
     options?: { appId?: string; status?: string; query?: string; sort?: 'activity' } & PageOptions,
   ): ListCall<Thread>;
+  /** Fork a thread: a new one that begins where it is, or was. */
+  fork(
+    appId: string,
+    threadId: string,
+    body?: ForkThreadInput,
+    options?: WriteOptions,
+  ): WorkCall<
+    {
+      thread: Thread;
+      message?: Message;
+      run?: Run;
+    },
+    Run
+  >;
   /** Create a thread in a project. */
   createDirect(
     body: CreateDirectThreadInput,
@@ -319,7 +334,7 @@ export interface MessagesCalls {
   list(
     appId: string,
     threadId: string,
-    options?: { order?: 'asc' | 'desc' } & PageOptions,
+    options?: { order?: 'asc' | 'desc'; inherited?: boolean } & PageOptions,
   ): ListCall<Message>;
   /** Download an attachment of a message. */
   attachment(
@@ -1176,7 +1191,7 @@ export interface AppResources {
   sources: Bound<
     Pick<SourcesCalls, 'import' | 'list' | 'get' | 'files' | 'file' | 'archive' | 'diff' | 'search'>
   >;
-  threads: Bound<Pick<ThreadsCalls, 'create' | 'list' | 'get' | 'update' | 'delete'>>;
+  threads: Bound<Pick<ThreadsCalls, 'create' | 'list' | 'get' | 'update' | 'delete' | 'fork'>>;
   messages: Bound<Pick<MessagesCalls, 'send' | 'list' | 'attachment'>>;
   runs: Bound<Pick<RunsCalls, 'list' | 'get' | 'tools' | 'stop' | 'retry'>>;
   checkpoints: Bound<Pick<CheckpointsCalls, 'list' | 'restore' | 'restoreSource'>>;
@@ -1216,7 +1231,7 @@ export interface ProjectResources {
 
 /** Calls of one thread of an app, its ids left out. */
 export interface AppThreadResources {
-  threads: Bound<Bound<Pick<ThreadsCalls, 'get' | 'update' | 'delete'>>>;
+  threads: Bound<Bound<Pick<ThreadsCalls, 'get' | 'update' | 'delete' | 'fork'>>>;
   messages: Bound<Bound<Pick<MessagesCalls, 'send' | 'list' | 'attachment'>>>;
   runs: Bound<Bound<Pick<RunsCalls, 'list' | 'get' | 'tools' | 'stop' | 'retry'>>>;
   checkpoints: Bound<Bound<Pick<CheckpointsCalls, 'list' | 'restore' | 'restoreSource'>>>;
@@ -1231,7 +1246,7 @@ export interface AppThreadResources {
 
 /** Calls of one thread, by the Direct API, its ids left out. */
 export interface ThreadResources {
-  threads: Bound<Bound<Pick<ThreadsCalls, 'get' | 'update' | 'delete'>>> &
+  threads: Bound<Bound<Pick<ThreadsCalls, 'get' | 'update' | 'delete' | 'fork'>>> &
     Bound<Pick<ThreadsCalls, 'export'>>;
   messages: Bound<Bound<Pick<MessagesCalls, 'send' | 'list' | 'attachment'>>>;
   runs: Bound<Bound<Pick<RunsCalls, 'list' | 'get' | 'tools' | 'stop' | 'retry'>>>;

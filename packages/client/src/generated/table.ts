@@ -27,6 +27,7 @@ threads.create POST A/threads *run kb
 .update PATCH T thread dkb
 .delete DELETE T thread dk
 .listAll GET /platform/v1/threads [threads
+.fork POST T/fork *run dkb
 .createDirect POST /threads *run kb
 .listDirect GET /threads [threads
 .export GET /threads/:/export export t

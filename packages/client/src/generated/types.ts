@@ -201,6 +201,12 @@ export interface Thread {
   baseCommitSha: string | null;
   automationId: string | null;
   sealedAt: Time | null;
+  /** What it is a fork of: the thread, the checkpoint if one was named, and the source that it began with. It stays when that thread is deleted. */
+  forkedFrom: {
+    threadId: string;
+    checkpointId: string | null;
+    sourceId: string;
+  } | null;
   metadata: Record<string, string>;
 }
 export interface Message {
@@ -1579,6 +1585,18 @@ export type UpdateThreadInput = {
   spendLimitMicros?: Micros | null;
   title?: string | null;
   clientOperationId?: string;
+};
+export type ForkThreadInput = {
+  /** A checkpoint of the thread. Default: its latest source. */
+  checkpointId?: string;
+  /** Whether the fork's agents get what was said in the thread: the newest 200,000 characters of the runs that have ended, up to the checkpoint. */
+  transcript?: boolean;
+  title?: string;
+  /** `<provider>/<model>`, or `scripted`. */
+  modelId?: string;
+  spendLimitMicros?: Micros;
+  metadata?: CreateAppBodyMetadata;
+  message?: CreateThreadBodyMessage;
 };
 export type CreateDirectThreadInput = {
   projectId: string;

@@ -15,6 +15,7 @@ export const STATUS = {
   run_not_found: 404,
   apply_not_found: 404,
   build_not_found: 404,
+  checkpoint_not_found: 404,
   approval_not_found: 404,
   operation_not_found: 404,
   conflict: 409,
@@ -69,7 +70,17 @@ export const invalid = (...fields: Field[]): Fault =>
   new Fault('invalid_request', `The request is invalid: ${fields[0]?.message ?? ''}`, { fields });
 
 export const notFound = (
-  what: 'app' | 'source' | 'file' | 'thread' | 'run' | 'apply' | 'build' | 'approval' | 'operation',
+  what:
+    | 'app'
+    | 'source'
+    | 'file'
+    | 'thread'
+    | 'checkpoint'
+    | 'run'
+    | 'apply'
+    | 'build'
+    | 'approval'
+    | 'operation',
 ): Fault => new Fault(`${what}_not_found`, `There is no such ${what} here.`);
 
 export const busy = (reason: 'run' | 'apply' | 'build'): Fault =>

@@ -88,3 +88,11 @@ export function numberOf(
     throw invalid({ path: `/query/${name}`, message: `must be from ${least} to ${most}` });
   return number;
 }
+
+/** `true` or `false` in the query. Throws 400. */
+export function flagOf(query: URLSearchParams, name: string): boolean {
+  const text = query.get(name) ?? 'false';
+  if (text !== 'true' && text !== 'false')
+    throw invalid({ path: `/query/${name}`, message: 'must be true or false' });
+  return text === 'true';
+}

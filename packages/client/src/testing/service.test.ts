@@ -191,6 +191,31 @@ test('a stream continues after a cut, and is reset when its cursor has expired',
   expect(seen).toEqual([updated, updated, 'cursor_expired', updated, 'platform.app.deleted']);
 });
 
+test('a fork begins where its parent is, and lists what was said before it', async () => {
+  const { headrace, appId } = await shop();
+  const { thread } = await headrace.threads.create(appId, { title: 'First', metadata: { a: 'b' } });
+  const run = await headrace.messages.send(appId, thread.id, { content: file('a.txt', 'a') }).done();
+  const { thread: fork } = await headrace.threads.fork(appId, thread.id);
+  expect(fork).toMatchObject({
+    title: 'First',
+    sourceId: thread.sourceId,
+    latestSourceId: run.resultSourceId,
+    forkedFrom: { threadId: thread.id, checkpointId: null, sourceId: run.resultSourceId },
+    metadata: {},
+  });
+  await headrace.messages.send(appId, fork.id, { content: file('b.txt', 'b') }).done();
+  const threadsOf = async (inherited: boolean) => {
+    const { items } = await headrace.messages.list(appId, fork.id, { inherited });
+    return items.map(({ threadId }) => threadId);
+  };
+  expect(await threadsOf(true)).toEqual([thread.id, thread.id, fork.id, fork.id]);
+  expect(await threadsOf(false)).toEqual([fork.id, fork.id]);
+  await headrace.threads.delete(appId, thread.id);
+  expect(await threadsOf(true)).toEqual([fork.id, fork.id]);
+  const { thread: plain } = await headrace.threads.fork(appId, fork.id, { transcript: false });
+  expect((await headrace.messages.list(appId, plain.id, { inherited: true })).items).toEqual([]);
+});
+
 test('what it does not have is refused clearly, not invented', async () => {
   const { headrace, appId, sourceId } = await shop();
   for (const call of [headrace.usage.read(), headrace.sources.diff(appId, sourceId, { base: sourceId })])

@@ -3,7 +3,7 @@ import type { Message, Run, Thread, UpdateThreadInput } from '../generated/types
 import { inOrder, newestFirst, page, waitUntil } from './call.ts';
 import type { Call, Reply } from './call.ts';
 import { Fault, notFound } from './fault.ts';
-import { checked } from './input.ts';
+import { checked, flagOf } from './input.ts';
 import { endRun, queueRun } from './runs.ts';
 import { addSource, CHANGE, sourceOf, withChanges } from './sources.ts';
 import type { FileInput } from './sources.ts';
@@ -15,6 +15,20 @@ interface MessageInput {
   content: string;
   clientMessageId?: string;
   modelId?: string;
+}
+
+const BEGINNING = {
+  title: 'any500',
+  modelId: 'text128',
+  spendLimitMicros: 'count',
+  metadata: 'texts',
+  message: 'object',
+};
+type Beginning = Omit<Partial<Thread>, 'sourceId'> & { message?: MessageInput };
+interface Start {
+  sourceId: string;
+  latestSourceId: string;
+  inherited?: Message[];
 }
 
 export const threadOf = ({ world, ids }: Call): Place => world.thread(ids[0]!, ids[1]!);
@@ -34,19 +48,38 @@ function startOf(app: AppState, sourceId: string | undefined): string {
 export function createThread(call: Call): Reply {
   const { world, ids, body } = call;
   const app = world.app(ids[0]!);
-  const input = checked<Partial<Thread> & { message?: MessageInput; sourceId?: string }>(
+  const input = checked<Beginning & { sourceId?: string }>(
     body ?? {},
-    {
-      sourceId: 'text128',
-      title: 'any500',
-      modelId: 'text128',
-      spendLimitMicros: 'count',
-      metadata: 'texts',
-      message: 'object',
-    },
+    { ...BEGINNING, sourceId: 'text128' },
     { message: MESSAGE },
   );
-  const thread = newThread(world, app, { ...input, sourceId: startOf(app, input.sourceId) });
+  const sourceId = startOf(app, input.sourceId);
+  return begin(world, app, { ...input, sourceId, latestSourceId: sourceId });
+}
+
+/** It has no checkpoints, and takes whole transcripts over, however long they are. */
+export function forkThread(call: Call): Reply {
+  const { world, app, thread: parent } = threadOf(call);
+  const { checkpointId, transcript, ...input } = checked<
+    Beginning & { checkpointId?: string; transcript?: boolean }
+  >(call.body ?? {}, { ...BEGINNING, checkpointId: 'text128', transcript: 'flag' }, { message: MESSAGE });
+  if (checkpointId !== undefined) throw notFound('checkpoint');
+  const { id, title, modelId, spendLimitMicros, sourceId, latestSourceId } = parent.view;
+  const isOver = ({ runId }: Message) => parent.runs.some((run) => run.id === runId && !isOpen(run));
+  return begin(world, app, {
+    title,
+    modelId,
+    spendLimitMicros,
+    ...input,
+    sourceId: sourceId!,
+    latestSourceId: latestSourceId!,
+    forkedFrom: { threadId: id, checkpointId: null, sourceId: latestSourceId! },
+    inherited: transcript === false ? [] : [...parent.inherited, ...parent.messages.filter(isOver)],
+  });
+}
+
+function begin(world: World, app: AppState, input: Beginning & Start): Reply {
+  const thread = newThread(world, app, input);
   const place = { world, app, thread };
   world.publish(
     app,
@@ -60,13 +93,13 @@ export function createThread(call: Call): Reply {
   return { thread: thread.view, message, run };
 }
 
-function newThread(world: World, app: AppState, input: Partial<Thread> & { sourceId: string }): ThreadState {
+function newThread(world: World, app: AppState, input: Beginning & Start): ThreadState {
   const time = world.now();
   const view: Thread = {
     id: world.id('thr'),
     projectId: app.app.id,
     sourceId: input.sourceId,
-    latestSourceId: input.sourceId,
+    latestSourceId: input.latestSourceId,
     modelId: input.modelId ?? null,
     scmPullRequestNumber: null,
     title: input.title ?? null,
@@ -114,10 +147,12 @@ function newThread(world: World, app: AppState, input: Partial<Thread> & { sourc
     baseCommitSha: null,
     automationId: null,
     sealedAt: null,
+    forkedFrom: input.forkedFrom ?? null,
     metadata: input.metadata ?? {},
   };
   const thread: ThreadState = {
     view,
+    inherited: input.inherited ?? [],
     messages: [],
     runs: [],
     tools: [],
@@ -175,8 +210,12 @@ export function sendMessage(call: Call): Reply {
   return accept(place, input);
 }
 
-export const listMessages = (call: Call): Reply =>
-  page('messages', inOrder(threadOf(call).thread.messages, call), call);
+export function listMessages(call: Call): Reply {
+  const { app, thread } = threadOf(call);
+  const isWhole = flagOf(call.query, 'inherited');
+  const before = isWhole ? thread.inherited.filter(({ threadId }) => app.threads.has(threadId)) : [];
+  return page('messages', inOrder([...before, ...thread.messages], call), call);
+}
 
 export function listThreads(call: Call): Reply {
   const status = call.query.get('status');

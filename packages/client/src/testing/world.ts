@@ -32,6 +32,8 @@ export interface BuildState {
 }
 export interface ThreadState {
   view: Thread;
+  /** What was said before a fork. */
+  inherited: Message[];
   messages: Message[];
   runs: Run[];
   tools: Tool[];

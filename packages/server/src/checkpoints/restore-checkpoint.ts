@@ -1,10 +1,10 @@
 import Type from 'typebox';
-import { notFound } from '../http/errors.ts';
 import { write } from '../http/operation.ts';
 import { Body, Id, Ok, Text } from '../http/schemas.ts';
 import { scopeOf } from '../projects/index.ts';
 import { queueRestore } from '../runs/index.ts';
 import { lockThread } from '../threads/index.ts';
+import { loadCheckpoint } from './store.ts';
 
 const Result = Type.Object({
   threadId: Id('thr'),
@@ -22,13 +22,7 @@ export const restoreCheckpoint = write({
   responses: { 202: Ok({ result: Result }) },
   async handle(tx, call) {
     const loaded = await lockThread(tx, call);
-    const checkpoint = await tx.db
-      .selectFrom('checkpoints')
-      .selectAll()
-      .where('thread_id', '=', loaded.thread.id)
-      .where('id', '=', call.params.checkpointId!)
-      .executeTakeFirst();
-    if (!checkpoint) throw notFound('checkpoint');
+    const checkpoint = await loadCheckpoint(tx.db, loaded.thread.id, call.params.checkpointId!);
     const run = await queueRestore(tx, call, loaded, checkpoint.source_id);
     return {
       status: 202,

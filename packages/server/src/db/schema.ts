@@ -373,9 +373,17 @@ interface ThreadsTable {
   task_id: string | null;
   thread_index: number | null;
   automation_id: string | null;
+  forked_from: JsonOrNull<ForkedFrom>;
   created_at: GeneratedTime;
   updated_at: GeneratedTime;
   listed: boolean;
+}
+
+/** What a fork began from; its ids stay when the parent is deleted. */
+export interface ForkedFrom {
+  threadId: string;
+  checkpointId: string | null;
+  sourceId: string;
 }
 
 export interface MessagesTable {
@@ -392,6 +400,15 @@ export interface MessagesTable {
   client_message_id: string | null;
   steering: 'sent' | 'taken' | null;
   created_at: GeneratedTime;
+}
+
+export interface InheritedMessagesTable {
+  org_id: string;
+  thread_id: string;
+  position: number;
+  message_id: string;
+  role: MessagesTable['role'];
+  content: string;
 }
 
 export interface RunsTable {
@@ -1266,6 +1283,7 @@ export interface Database {
   objects: ObjectsTable;
   threads: ThreadsTable;
   messages: MessagesTable;
+  inherited_messages: InheritedMessagesTable;
   runs: RunsTable;
   tools: ToolsTable;
   approvals: ApprovalsTable;

@@ -10,12 +10,12 @@ import type { Creator, NewThread } from '../threads/index.ts';
 import { queueRun } from './queue-run.ts';
 
 interface Input extends Omit<NewThread, 'spendLimitMicros'> {
-  /** Default: the project's. */
-  spendLimitMicros?: number | undefined;
+  /** Default: the project's. Null: none. */
+  spendLimitMicros?: number | null | undefined;
   message?: { content: string; clientMessageId?: string | undefined } | undefined;
 }
 
-interface Begun {
+export interface BegunThread {
   thread: ThreadRow;
   first?: { message: MessageColumns; run: RunRow };
 }
@@ -29,11 +29,12 @@ export async function beginThread(
   { ctx, creator }: { ctx: Context; creator: Creator },
   project: ProjectRow,
   { message, ...input }: Input,
-): Promise<Begun> {
+): Promise<BegunThread> {
   const settings = await effectiveSettings(tx.db, project);
   const thread = await startThread(tx, creator, project, {
     ...input,
-    spendLimitMicros: input.spendLimitMicros ?? settings.spendLimitMicros,
+    spendLimitMicros:
+      input.spendLimitMicros === undefined ? settings.spendLimitMicros : input.spendLimitMicros,
   });
   if (!message) return { thread };
   await requireWorker(ctx, tx.db, { mayWait: true });

@@ -1,4 +1,5 @@
 export { beginThread } from './begin-thread.ts';
+export { answerBegun, BEGUN, FirstMessage } from './begun-thread.ts';
 export { cancelRuns, failQueuedRuns } from './cancel-runs.ts';
 export { queueRestore } from './queue-restore.ts';
 export { queueRun, threadKey } from './queue-run.ts';

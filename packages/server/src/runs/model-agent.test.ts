@@ -148,6 +148,32 @@ describe('a run by a model', () => {
     expect(JSON.stringify(callsOf('Once more?')[0]!.body)).toContain('The word is heron');
   });
 
+  test('goes on in a fork with what was said before, also when the thread is gone', async () => {
+    const b = await bench();
+    const many = Array.from({ length: 6 }, (_, i) => `Word ${i} is heron.`);
+    for (const text of many) await b.work(`${text} ${say({ say: 'I see.' })}`);
+    const { thread } = await ok(s.call('POST', `${b.at}/fork`, {}));
+    const { thread: bare } = await ok(s.call('POST', `${b.at}/fork`, { transcript: false }));
+    await ok(s.call('DELETE', b.at));
+    await s.service.ctx.db.deleteFrom('messages').where('thread_id', '=', b.threadId).execute();
+    const ask = async (threadId: string, content: string) => {
+      const at = `${b.app}/threads/${threadId}`;
+      const { run } = await ok(s.call('POST', `${at}/messages`, { content }));
+      await ok(s.call('GET', `${at}/runs/${run.id}?waitSeconds=30`));
+    };
+    await ask(thread.id, `What were they? ${say({ say: 'all of them' })}`);
+    await ask(thread.id, `And the first? ${say({ say: 'the first' })}`);
+    await ask(bare.id, `What do you know? ${say({ say: 'nothing' })}`);
+    const asked = JSON.stringify(callsOf('What were they?')[0]!.body);
+    expect(many.map((text) => asked.indexOf(text))).toSatisfy(
+      (places: number[]) => places[0]! > 0 && places.every((place, i) => i === 0 || place > places[i - 1]!),
+    );
+    expect(asked.indexOf('What were they?')).toBeGreaterThan(asked.indexOf(many[5]!));
+    const again = JSON.stringify(callsOf('And the first?')[0]!.body);
+    expect(again.split(many[0]!)).toHaveLength(2);
+    expect(JSON.stringify(callsOf('What do you know?')[0]!.body)).not.toContain('heron');
+  });
+
   test('shows an image to the model', async () => {
     const b = await bench();
     const { run } = await b.send(`Look. ${say({ say: 'A pixel.' })}`, {

@@ -1,5 +1,6 @@
 /** The runner's request for a run: the agent, its prompt and tools, and the thread's earlier messages. */
 import type { TurnRequest } from '@headrace/runner/protocol';
+import { sql } from 'kysely';
 import { turnAgent } from '../agents/index.ts';
 import type { Rules } from '../approvals/index.ts';
 import type { Context } from '../context.ts';
@@ -107,27 +108,32 @@ async function messagesOf(
 }
 
 /**
- * The thread's last messages before one (null: all), oldest first, without the oldest if there are many. System
- * messages count as a user's.
+ * The thread's last messages before one (null: all), oldest first, without the oldest if there are many; before them,
+ * what a fork inherited. System messages count as a user's.
  */
 async function historyBefore(
   ctx: Context,
   run: RunRow,
   sequence: number | null,
 ): Promise<{ role: 'user' | 'assistant'; content: string }[]> {
-  let query = ctx.db
-    .selectFrom('messages')
-    .select(['role', 'content'])
-    .where('thread_id', '=', run.thread_id)
-    .where((eb) => eb.or([eb('role', '!=', 'system'), eb('run_id', 'is not', null)]));
-  if (sequence !== null) query = query.where('sequence', '<', sequence);
-  const newest = await query.orderBy('sequence', 'desc').limit(HISTORY_MESSAGES).execute();
+  const { rows: newest } = await sql<Pick<MessageRow, 'role' | 'content'>>`
+    with own as (
+      select role, content, 1 as turn, sequence as place from messages
+      where thread_id = ${run.thread_id} and (role <> 'system' or run_id is not null) and (${sequence}::bigint is null or sequence < ${sequence})
+      order by sequence desc limit ${HISTORY_MESSAGES}
+    ), inherited as (
+      select role, content, 0, position from inherited_messages
+      where thread_id = ${run.thread_id} and (select count(*) from own) < ${HISTORY_MESSAGES}
+    )
+    select role, content from (select * from own union all select * from inherited) as said order by turn desc, place desc`.execute(
+    ctx.db,
+  );
   const kept: { role: 'user' | 'assistant'; content: string }[] = [];
   let room = HISTORY_CHARACTERS;
   for (const { role, content } of newest) {
     room -= content.length;
     if (room < 0) break;
-    kept.unshift({ role: role === 'assistant' ? role : 'user', content });
+    kept.push({ role: role === 'assistant' ? role : 'user', content });
   }
-  return kept;
+  return kept.reverse();
 }

@@ -245,6 +245,10 @@ async function plantRows(at: {
     .values({ ...own, message_id: 'msg_1', run_id: runId, revision: 1, content: mark })
     .execute();
   await db
+    .insertInto('inherited_messages')
+    .values({ ...own, position: 1, message_id: 'msg_1', role: 'user', content: mark })
+    .execute();
+  await db
     .insertInto('execs')
     .values({
       ...own,
@@ -302,6 +306,7 @@ const OF_A_THREAD = [
   'approvals.title',
   'drafts.content',
   'execs.command',
+  'inherited_messages.content',
   'messages.attachment_sizes',
   'messages.attachments',
   'messages.content',

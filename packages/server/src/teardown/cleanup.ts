@@ -27,7 +27,7 @@ import { purgeDrafts } from '../events/index.ts';
 import { hasExecs, purgeExecs, purgeProjectExecs } from '../execs/index.ts';
 import { every } from '../jobs/every.ts';
 import type { Loop } from '../jobs/every.ts';
-import { purgeMessages } from '../messages/index.ts';
+import { purgeMessages, purgeTranscripts } from '../messages/index.ts';
 import { purgeAppPreviews, purgePreviews } from '../previews/index.ts';
 import { markProjectEmptied, markProjectsPurged, purgeHeadHistory } from '../projects/index.ts';
 import { purgePullRequests } from '../pull-requests/index.ts';
@@ -63,6 +63,7 @@ const OF_PROJECTS: Purge[] = [
 const OF_THREADS: Purge[] = [
   purgeDrafts,
   purgeMessages,
+  purgeTranscripts,
   purgeApprovals,
   purgeDecisions,
   purgeTools,

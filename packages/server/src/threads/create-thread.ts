@@ -7,15 +7,12 @@ import { requireCapability } from '../http/capabilities.ts';
 import { ApiError, invalid } from '../http/errors.ts';
 import { write } from '../http/operation.ts';
 import type { Call } from '../http/operation.ts';
-import { Body, IdInput, Micros, Ok } from '../http/schemas.ts';
-import { ClientMessageId, Content, Message, messageView, ModelId } from '../messages/index.ts';
-import { Branch, loadProject, Metadata, scopeOf } from '../projects/index.ts';
-import { beginThread, Run, runView } from '../runs/index.ts';
+import { Body, IdInput, Micros } from '../http/schemas.ts';
+import { ModelId } from '../messages/index.ts';
+import { Branch, loadProject, Metadata } from '../projects/index.ts';
+import { answerBegun, beginThread, BEGUN, FirstMessage } from '../runs/index.ts';
 import { IssueUrl, issueUrlFaults } from '../tasks/index.ts';
-import { ErrorTrackerIssue, ExecutionTarget, Thread, Title } from './schemas.ts';
-import { viewThread } from './view.ts';
-
-const FirstMessage = Body({ content: Content, clientMessageId: Type.Optional(ClientMessageId) });
+import { ErrorTrackerIssue, ExecutionTarget, Title } from './schemas.ts';
 
 const PlatformBody = Body({
   sourceId: Type.Optional(
@@ -60,25 +57,12 @@ const DirectBody = Body({
 type NewThread = Parameters<typeof beginThread>[3];
 
 /** `thread.updated`, then the events of the first message. */
-async function create(
+const create = async (
   tx: Tx,
   { ctx, principal }: Pick<Call, 'ctx' | 'principal'>,
   project: ProjectRow,
   input: NewThread,
-) {
-  const { thread, first } = await beginThread(tx, { ctx, creator: principal }, project, input);
-  return {
-    status: 201,
-    scope: scopeOf(project),
-    body: {
-      ok: true,
-      thread: await viewThread(tx.db, thread.id),
-      ...(first && { message: messageView(first.message), run: runView(first.run) }),
-    },
-  };
-}
-
-const responses = { 201: Ok({ thread: Thread, message: Type.Optional(Message), run: Type.Optional(Run) }) };
+) => answerBegun(tx, project, await beginThread(tx, { ctx, creator: principal }, project, input));
 
 export const createThread = write({
   name: 'threads.createThread',
@@ -87,7 +71,7 @@ export const createThread = write({
   access: { permissions: ['thread:create'] },
   body: PlatformBody,
   legacyKeys: ['/message/clientMessageId'],
-  responses,
+  responses: BEGUN,
   handle: async (tx, call) => create(tx, call, await loadProject(tx.db, call, 'share'), call.body),
 });
 
@@ -97,7 +81,7 @@ export const createDirectThread = write({
   access: { permissions: ['thread:create'] },
   body: DirectBody,
   legacyKeys: ['/message/clientMessageId'],
-  responses,
+  responses: BEGUN,
   async handle(tx, call) {
     requireConsistent(call.body);
     const project = await loadProject(tx.db, call, 'share', call.body.projectId);

@@ -13,7 +13,7 @@ export {
   requireUnoccupied,
 } from './policy.ts';
 export type { LoadedThread } from './policy.ts';
-export { ErrorTrackerIssue, RUN_STATUSES, WORKSPACE_STATUSES } from './schemas.ts';
+export { ErrorTrackerIssue, RUN_STATUSES, Thread, WORKSPACE_STATUSES } from './schemas.ts';
 export { startThread } from './start-thread.ts';
 export type { Creator, NewThread } from './start-thread.ts';
 export {
@@ -30,4 +30,4 @@ export {
 } from './store.ts';
 export type { ThreadChange } from './store.ts';
 export { leaveTask, publishTask } from './task.ts';
-export { activeDurationMs } from './view.ts';
+export { activeDurationMs, viewThread } from './view.ts';

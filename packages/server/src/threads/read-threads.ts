@@ -59,6 +59,7 @@ const COLUMNS = [
   'base_commit_sha',
   'metadata',
   'automation_id',
+  'forked_from',
 ] as const satisfies (keyof ThreadRow)[];
 
 type ThreadFields = Pick<ThreadRow, (typeof COLUMNS)[number]>;

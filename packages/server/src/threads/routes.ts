@@ -1,8 +1,9 @@
-import { directRoute, platformRoute } from '../http/operation.ts';
+import { directRoute, platformRoute, threadRoute } from '../http/operation.ts';
 import type { Route } from '../http/operation.ts';
 import { createDirectThread, createThread } from './create-thread.ts';
 import { deleteThread } from './delete-thread.ts';
 import { exportThread } from './export-thread.ts';
+import { forkThread } from './fork-thread.ts';
 import { getThread } from './get-thread.ts';
 import { listAllAppThreads } from './list-all-app-threads.ts';
 import { listAllThreads, listThreads } from './list-threads.ts';
@@ -15,6 +16,7 @@ export const routes: Route[] = [
   ...platformRoute('PATCH', '/apps/:appId/threads/:threadId', updateThread),
   ...platformRoute('DELETE', '/apps/:appId/threads/:threadId', deleteThread),
   ...platformRoute('GET', '/threads', listAllAppThreads),
+  ...threadRoute('POST', '/threads/:threadId/fork', forkThread),
   directRoute('POST', '/threads', createDirectThread),
   directRoute('GET', '/threads', listAllThreads),
   directRoute('GET', '/threads/:threadId', getThread, 'further'),

@@ -126,6 +126,15 @@ export const Thread = Type.Object({
   ),
   automationId: Nullable(Text('aut_01k9x3v5e8f7arh2m4t6w8y0zb')),
   sealedAt: NullableTime,
+  forkedFrom: Nullable(
+    Type.Object(
+      { threadId: Id('thr'), checkpointId: Nullable(Id('chk')), sourceId: Id('src') },
+      {
+        description:
+          'What it is a fork of: the thread, the checkpoint if one was named, and the source that it began with. It stays when that thread is deleted.',
+      },
+    ),
+  ),
   metadata: Type.Record(Type.String(), Type.String(), { examples: [{ ticket: 'AB-12' }] }),
 });
 

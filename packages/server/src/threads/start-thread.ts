@@ -27,6 +27,16 @@ export interface NewThread {
   errorTrackerIssue?: Record<string, unknown> | undefined;
   /** The automation whose execution creates it. */
   automationId?: string | undefined;
+  /** What a fork begins with. */
+  fork?: Fork | undefined;
+}
+
+interface Fork {
+  /** It is locked. */
+  parent: ThreadRow;
+  checkpointId: string | null;
+  /** Of the checkpoint, else the parent's latest. */
+  sourceId: string;
 }
 
 type Chosen = Pick<NewThread, 'sourceId' | 'baseBranch'>;
@@ -34,11 +44,25 @@ type Chosen = Pick<NewThread, 'sourceId' | 'baseBranch'>;
 /** The source or branch that a new thread starts from. */
 interface Start {
   sourceId: string | null;
+  latestSourceId: string | null;
   baseCommitSha: string | null;
   baseBranch: string | null;
 }
 
-async function findStart(tx: Tx, project: ProjectRow, input: Chosen): Promise<Start> {
+/** A fork's applies merge from its parent's base, which need not be in the head's history any more. */
+const startOfFork = ({ parent, sourceId }: Fork): Start => ({
+  sourceId: parent.source_id,
+  latestSourceId: sourceId,
+  baseCommitSha: parent.base_commit_sha,
+  baseBranch: parent.base_branch,
+});
+
+async function findStart(
+  tx: Tx,
+  project: ProjectRow,
+  input: Chosen & Pick<NewThread, 'fork'>,
+): Promise<Start> {
+  if (input.fork) return startOfFork(input.fork);
   if (project.repository_id !== null) return findStartInRepository(tx, project, input);
   if (input.baseBranch !== undefined)
     throw new ApiError(
@@ -46,7 +70,7 @@ async function findStart(tx: Tx, project: ProjectRow, input: Chosen): Promise<St
       'The project has no repository, and so no branches. Leave baseBranch out.',
     );
   const sourceId = await startingSource(tx, project, input.sourceId);
-  return { sourceId, baseCommitSha: null, baseBranch: null };
+  return { sourceId, latestSourceId: sourceId, baseCommitSha: null, baseBranch: null };
 }
 
 /** A branch's commit is fetched when the thread is prepared; a stored one is known already. */
@@ -56,14 +80,24 @@ async function findStartInRepository(
   { sourceId, baseBranch }: Chosen,
 ): Promise<Start> {
   if (sourceId === undefined)
-    return { sourceId: null, baseCommitSha: null, baseBranch: baseBranch ?? project.default_branch };
+    return {
+      sourceId: null,
+      latestSourceId: null,
+      baseCommitSha: null,
+      baseBranch: baseBranch ?? project.default_branch,
+    };
   const source = await loadSource(tx.db, project.id, sourceId);
   if (source.commit_sha === null)
     throw new ApiError(
       'source_not_in_history',
       'A thread starts from the source of a commit. Leave sourceId out to start from a branch.',
     );
-  return { sourceId, baseCommitSha: source.commit_sha, baseBranch: source.commit_branch };
+  return {
+    sourceId,
+    latestSourceId: sourceId,
+    baseCommitSha: source.commit_sha,
+    baseBranch: source.commit_branch,
+  };
 }
 
 /** The source that a new thread of a project without a repository starts from; a Direct one may have none. */
@@ -96,14 +130,15 @@ export async function startThread(
   input: NewThread,
 ): Promise<ThreadRow> {
   const task = await giveTask(tx, creator, project, input);
-  const { sourceId, baseCommitSha, baseBranch } = await findStart(tx, project, input);
+  const { fork } = input;
+  const { sourceId, latestSourceId, baseCommitSha, baseBranch } = await findStart(tx, project, input);
   const thread = await insertThread(tx, {
     org_id: project.org_id,
     id: newId('thr'),
     project_id: project.id,
     listed: project.kind === 'platform',
     source_id: sourceId,
-    latest_source_id: sourceId,
+    latest_source_id: latestSourceId,
     model_id: input.modelId ?? null,
     title: input.title ?? null,
     metadata: json(input.metadata ?? {}),
@@ -119,6 +154,9 @@ export async function startThread(
     tracker_issue_url: input.trackerIssueUrl ?? task?.tracker_issue_url ?? null,
     base_branch: baseBranch,
     base_commit_sha: baseCommitSha,
+    forked_from: fork
+      ? json({ threadId: fork.parent.id, checkpointId: fork.checkpointId, sourceId: fork.sourceId })
+      : null,
     error_tracker_issue: input.errorTrackerIssue ? json(input.errorTrackerIssue) : null,
   });
   appendEvent(tx, { ...scopeOf(project), threadId: thread.id }, 'thread.updated', {

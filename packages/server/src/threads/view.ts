@@ -77,6 +77,7 @@ export function threadView({
     baseCommitSha: t.base_commit_sha,
     automationId: t.automation_id,
     sealedAt: iso(t.sealed_at),
+    forkedFrom: t.forked_from,
     metadata: t.metadata,
   };
 }

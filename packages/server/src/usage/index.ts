@@ -1,5 +1,6 @@
 export { keepHoursClosed } from './close-hours.ts';
 export { openModelKey, unsealModelKey } from './model-keys.ts';
+export { leftOfLimit } from './left-of-limit.ts';
 export { costOf, dearestRates, micros, pricesOf } from './prices.ts';
 export type { ModelPrices, Rates, TokenUsage } from './prices.ts';
 export { deleteModelKeysOf, sealedModelKeys } from './store.ts';
