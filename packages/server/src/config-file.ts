@@ -23,7 +23,10 @@ const Wire = Type.Union([
 ]);
 const Texts = Type.Record(Type.String(), Type.String());
 /** A path in an agent's HOME. */
-const InHome = Type.String({ maxLength: 300, pattern: String.raw`^(?!\.{0,2}(/|$))[^/\0]+(/(?!\.{0,2}(/|$))[^/\0]+)*$` });
+const InHome = Type.String({
+  maxLength: 300,
+  pattern: String.raw`^(?!\.{0,2}(/|$))[^/\0]+(/(?!\.{0,2}(/|$))[^/\0]+)*$`,
+});
 const Micros = Type.Integer({ minimum: 0, maximum: 1e12 });
 const closed = { additionalProperties: false };
 

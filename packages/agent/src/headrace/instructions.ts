@@ -87,8 +87,9 @@ function readOwn(root: string): string | undefined {
 
 /** What the client said in the prompt's `_meta`; nothing where it said nothing of that form. */
 export function toldOf(meta: unknown): Told {
-  const { instructions, skills } = ((meta as Record<string, unknown> | null | undefined)?.['headrace/context'] ??
-    {}) as Record<string, unknown>;
+  const { instructions, skills } = ((meta as Record<string, unknown> | null | undefined)?.[
+    'headrace/context'
+  ] ?? {}) as Record<string, unknown>;
   return {
     instructions: typeof instructions === 'string' ? instructions : null,
     skills: Array.isArray(skills) ? (skills as (Told['skills'][number] | null)[]).filter(isSkill) : [],

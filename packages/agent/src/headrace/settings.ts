@@ -66,8 +66,7 @@ const NOT_PRIVATE = 'HEADRACE_CONTEXT';
 export function childEnvironment(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
   return Object.fromEntries(
     Object.entries(env).filter(
-      ([name]) =>
-        name === NOT_PRIVATE || (!name.startsWith('HEADRACE_') && name !== 'NODE_COMPILE_CACHE'),
+      ([name]) => name === NOT_PRIVATE || (!name.startsWith('HEADRACE_') && name !== 'NODE_COMPILE_CACHE'),
     ),
   );
 }

@@ -129,8 +129,11 @@ export function createRunnerClient(socketPath: string): RunnerClient {
   };
 }
 
-const at = (kind: 'workspaces' | 'histories' | 'contexts' | 'tasks' | 'gateways', id: string, rest = ''): string =>
-  `/${kind}/${encodeURIComponent(id)}${rest}`;
+const at = (
+  kind: 'workspaces' | 'histories' | 'contexts' | 'tasks' | 'gateways',
+  id: string,
+  rest = '',
+): string => `/${kind}/${encodeURIComponent(id)}${rest}`;
 
 interface Options {
   body?: unknown;

@@ -21,7 +21,10 @@ export function promptBlocks(
 ): ContentBlock[] {
   const before = session.isLoaded ? (wasInterrupted ? [INTERRUPTED] : []) : conversation(history);
   const context = session.isLoaded ? [] : contextFor(agent, told);
-  return [...[...context, ...before, ...variables(variableTargets)].map(text), ...messageBlocks(prompt, attachments, session)];
+  return [
+    ...[...context, ...before, ...variables(variableTargets)].map(text),
+    ...messageBlocks(prompt, attachments, session),
+  ];
 }
 
 /** What the agent finds in no file of its own; the built-in one has it in its system prompt. */
@@ -31,7 +34,9 @@ function contextFor(
 ): string[] {
   if (command === null) return [];
   return [
-    ...(instructions === null || instructionsFile ? [] : [`<instructions>\n${instructions}\n</instructions>`]),
+    ...(instructions === null || instructionsFile
+      ? []
+      : [`<instructions>\n${instructions}\n</instructions>`]),
     ...(skills.length === 0 || skillsFolder ? [] : [skillsText(skills)]),
   ];
 }

@@ -79,8 +79,4 @@ export function contextTar({ store }: Pick<Context, 'store'>, context: RunContex
 }
 
 const entry = ({ path, bytes, executable }: { path: string; bytes: Buffer; executable: boolean }): Buffer =>
-  Buffer.concat([
-    tarHeader({ path, byteSize: bytes.length, executable }),
-    bytes,
-    tarPadding(bytes.length),
-  ]);
+  Buffer.concat([tarHeader({ path, byteSize: bytes.length, executable }), bytes, tarPadding(bytes.length)]);

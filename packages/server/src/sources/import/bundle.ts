@@ -7,13 +7,7 @@ import { BUNDLE_LIMITS, bytesRule, fileBytesRule, filesRule } from '../../trees/
 import type { SourceLimits } from '../../trees/limits.ts';
 import { parseStrictJson, type JsonFault } from '../../http/strict-json.ts';
 import type { Field } from '../../http/errors.ts';
-import {
-  BundleFaults,
-  MAX_NAMED,
-  invalidBundle,
-  invalidRequest,
-  type Refusal,
-} from './bundle-rules.ts';
+import { BundleFaults, MAX_NAMED, invalidBundle, invalidRequest, type Refusal } from './bundle-rules.ts';
 import { decodeContent, type Content } from './content.ts';
 import {
   MAX_SHAPE_FAULTS,
@@ -128,7 +122,8 @@ export function decodeFiles(
     if (typeof content === 'string') {
       faults.at(file, 'content', content);
       // A file that is too large is a fault of that file; its bytes count in the total as well.
-      if (content === fileBytesRule(limits)) total += file.content.length * (file.encoding === 'base64' ? 0.75 : 1);
+      if (content === fileBytesRule(limits))
+        total += file.content.length * (file.encoding === 'base64' ? 0.75 : 1);
       continue;
     }
     total += content.bytes.length;
