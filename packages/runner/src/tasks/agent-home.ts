@@ -8,16 +8,16 @@ import type { TakenContext, Trees } from '../workspaces/trees.ts';
 import { TaskFailure } from './task.ts';
 
 const GIVE_MS = 60_000;
-/** Each argument is a path in HOME, or empty. Links that the agent left lead no further than this sandbox. */
+/** In HOME, of which each argument is a path, or empty. Links that the agent left lead no further than this sandbox. */
 const GIVE = `set -e
 umask 022
 give() {
   [ -n "$2" ] || return 0
-  chmod -R u+rwX -- "$HOME/$2" 2>/dev/null || true
-  rm -rf -- "$HOME/$2"
+  chmod -R u+rwX -- "./$2" 2>/dev/null || true
+  rm -rf -- "./$2"
   [ -e "${CONTEXT_FOLDER}/$1" ] || return 0
-  mkdir -p -- "$(dirname -- "$HOME/$2")"
-  cp -R -- "${CONTEXT_FOLDER}/$1" "$HOME/$2"
+  mkdir -p -- "$(dirname -- "./$2")"
+  cp -R -- "${CONTEXT_FOLDER}/$1" "./$2"
 }
 give instructions.md "$1"
 give skills "$2"`;
@@ -63,7 +63,7 @@ async function giveContext(
   home.holdsContext = true;
   const sandbox = startSandbox(host, {
     command: ['/bin/sh', '-c', GIVE, 'sh', instructionsFile ?? '', skillsFolder ?? ''],
-    binds: [homeBind(home), context.bind],
+    binds: [home.tree.bind({ readOnly: false }), context.bind],
     limits: DEFAULT_LIMITS,
   });
   sandbox.stdin.end();
