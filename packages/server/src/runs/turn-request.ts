@@ -68,7 +68,7 @@ export async function turnRequest(
     timeoutMs: TURN_LIMIT_MS,
     ...sandbox,
   };
-  const { told, ...folder } = toldOf(run.context);
+  const { told, ...folder } = toldOf(run);
   const messages = await messagesOf(ctx, run);
   const prompt = run.prompt ?? messages.map(({ content }) => content).join('\n\n');
   const attachments = messages.flatMap((message) => message.attachments ?? []);

@@ -10,7 +10,7 @@ import type { RawBuilder } from 'kysely';
 import type { TurnRequest } from '@headrace/runner/protocol';
 import { TAR_END, tarHeader, tarPadding } from '@headrace/runner/tar';
 import type { Context } from '../context.ts';
-import type { RunContext } from '../db/schema.ts';
+import type { RunContext, RunRow } from '../db/schema.ts';
 import { sourceFault } from '../sources/index.ts';
 import { readTar } from '../trees/tar-reader.ts';
 
@@ -37,14 +37,17 @@ export const contextNow = (of: { org_id: string; project_id: string }): RawBuild
     ) skills
   )`;
 
-/** The part of a turn's request; nothing where the agent is told nothing. */
-export function toldOf(context: RunContext | null): Pick<TurnRequest, 'context' | 'told'> {
+/** The part of a turn's request; nothing where the agent is told nothing. No project gets a folder of another one's key. */
+export function toldOf({
+  project_id: projectId,
+  context,
+}: Pick<RunRow, 'project_id' | 'context'>): Pick<TurnRequest, 'context' | 'told'> {
   if (context === null) return {};
   const instructions = instructionsOf(context);
   const { skills } = context;
   if (instructions === null && skills.length === 0) return {};
   const key = createHash('sha256').update(
-    JSON.stringify([instructions, skills.map(({ name, sha256 }) => [name, sha256])]),
+    JSON.stringify([projectId, instructions, skills.map(({ name, sha256 }) => [name, sha256])]),
   );
   return {
     context: key.digest('hex'),
