@@ -62,7 +62,7 @@ export async function setSkill(
   whose: Whose,
 ): Promise<void> {
   const folder = resolve(cli.io.cwd, given);
-  requireFolder(folder);
+  requireFolder(folder, `skills set ${oneLine(name)}`);
   const level = await levelOf(cli, whose);
   const { files, skipped } = await readFolder(folder, { signal: cli.signal }).catch((error: unknown) => {
     throw folderFault(error, folder);
