@@ -32,6 +32,7 @@ import { routes as scmRoutes } from './scm/routes.ts';
 import { routes as settingsRoutes } from './settings/routes.ts';
 import { serveGit } from './scm/index.ts';
 import { routes as setupRoutes } from './setups/routes.ts';
+import { routes as skillRoutes } from './skills/routes.ts';
 import { routes as sourceRoutes } from './sources/routes.ts';
 import { routes as systemRoutes } from './system/routes.ts';
 import { routes as taskRoutes } from './tasks/routes.ts';
@@ -62,6 +63,7 @@ export const routes: Route[] = [
   ...settingsRoutes,
   ...environmentRoutes,
   ...setupRoutes,
+  ...skillRoutes,
   ...operationRoutes,
   ...usageRoutes,
   ...mcpServerRoutes,

@@ -44,7 +44,8 @@ export type IdPrefix =
   | 'whd'
   | 'aut'
   | 'env'
-  | 'set';
+  | 'set'
+  | 'skl';
 
 const random = Buffer.alloc(8 * 1024);
 let used = random.length;

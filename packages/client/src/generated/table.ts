@@ -113,6 +113,16 @@ setups.list GET A/setups [setups d
 .create POST A/setups setup dkb
 .get GET A/setups/: setup d
 .logs GET A/setups/:/logs logs d
+skills.list GET A/skills [skills d
+.get GET A/skills/: skill d
+.set PUT A/skills/: skill dkb
+.delete DELETE A/skills/: skill dk
+.archive GET A/skills/:/archive bytes d
+.listOrganization GET /skills [skills
+.getOrganization GET /skills/: skill
+.setOrganization PUT /skills/: skill kb
+.deleteOrganization DELETE /skills/: skill k
+.organizationArchive GET /skills/:/archive bytes
 operations.list GET /operations [operations
 .get GET /operations/: operation
 models.list GET /models [models

@@ -34,6 +34,7 @@ export const CODES = {
   mcp_server_not_found: 404,
   variable_not_found: 404,
   setup_not_found: 404,
+  skill_not_found: 404,
   installation_not_found: 404,
   repository_not_found: 404,
   branch_not_found: 404,
@@ -168,6 +169,7 @@ export const notFound = (
     | 'mcp_server'
     | 'variable'
     | 'setup'
+    | 'skill'
     | 'installation'
     | 'repository'
     | 'branch'

@@ -45,6 +45,7 @@ const NOTHING = {
   runtime: null,
   setup: null,
   preview: null,
+  instructions: null,
   pullRequests: null,
   reviewLoop: null,
 };
@@ -74,6 +75,7 @@ describe('200', () => {
         runtime: 'tools',
         setup: { command: 'npm ci', paths: ['package.json', 'packages/', 'ä b', '.'], timeoutSeconds: 600 },
         preview: { frameAncestors: ["'self'", 'https://*.example.com:8443'] },
+        instructions: '🔑'.repeat(20_000),
         pullRequests: { draft: true },
         reviewLoop: {
           enabled: true,
@@ -251,6 +253,7 @@ describe('400', () => {
       [{ setup: { command: null, paths: ['.git/'] } }, '/setup/paths/0'],
       [{ setup: { command: 'c', paths: ['a'], timeoutSeconds: 601 } }, '/setup/timeoutSeconds'],
       [{ preview: { frameAncestors: ["'self'; script-src *"] } }, '/preview/frameAncestors/0'],
+      [{ instructions: 'i'.repeat(20_001) }, '/instructions'],
       [{ pullRequests: { draft: 1 } }, '/pullRequests/draft'],
       [{ reviewLoop: { enabled: 'yes' } }, '/reviewLoop/enabled'],
       [{ reviewLoop: { maxPasses: 0 } }, '/reviewLoop/maxPasses'],

@@ -143,6 +143,13 @@ const fields = {
       }),
     }),
   ),
+  instructions: Nullable(
+    Text('Write a test with each change.', {
+      maxLength: 20_000,
+      description:
+        "What each run's agent is told. Both levels hold: the organization's, then, after a blank line, the app's.",
+    }),
+  ),
   pullRequests: Nullable(PullRequests),
   reviewLoop: Nullable(ReviewLoop),
 };
@@ -160,6 +167,7 @@ export const SettingsChange = Body({
   runtime: Type.Optional(fields.runtime),
   setup: Type.Optional(fields.setup),
   preview: Type.Optional(fields.preview),
+  instructions: Type.Optional(fields.instructions),
   pullRequests: Type.Optional(fields.pullRequests),
   reviewLoop: Type.Optional(fields.reviewLoop),
 });
@@ -208,6 +216,7 @@ export const settingsView = (stored: StoredSettings) => ({
   runtime: stored.runtime ?? null,
   setup: stored.setup ?? null,
   preview: stored.preview ?? null,
+  instructions: stored.instructions ?? null,
   pullRequests: stored.pullRequests ?? null,
   reviewLoop: stored.reviewLoop ?? null,
 });
