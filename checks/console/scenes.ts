@@ -45,6 +45,18 @@ export const PAGES: PageScene[] = [
   },
   { name: 'settings', path: (ground) => `${app(ground)}/settings`, read: /\/apps\/[^/]+\/settings/ },
   {
+    name: 'variables',
+    path: (ground) => `${app(ground)}/environment`,
+    read: /\/apps\/[^/]+\/environment/,
+    empty: (appId) => `/console/apps/${appId}/environment`,
+  },
+  {
+    name: 'variables-of-organization',
+    path: () => '/console/organization/environment',
+    read: /^GET \/api\/environment/,
+    empty: 'service',
+  },
+  {
     name: 'sources',
     path: (ground) => `${app(ground)}/sources`,
     read: /\/apps\/[^/]+\/sources(\?|$)/,
@@ -131,6 +143,23 @@ const coloured = (visit: Visit) =>
 /** What pictures show: every page, and some of them in another state. */
 export const SCENES: Scene[] = [
   ...PAGES,
+  {
+    name: 'variable-form',
+    path: (ground) => `${app(ground)}/environment`,
+    async prepare({ page }) {
+      await page.getByRole('button', { name: 'Change API_TOKEN' }).click();
+      await page.getByRole('dialog').waitFor();
+    },
+  },
+  {
+    name: 'variables-import',
+    path: (ground) => `${app(ground)}/environment`,
+    async prepare({ page }) {
+      await page.getByRole('button', { name: 'Import' }).click();
+      const text = 'API_URL=https://api.example.test\nSTRIPE_KEY="sk_test_51H8"\n9_LIVES=no\n';
+      await page.getByRole('textbox', { name: 'Text of a .env file' }).fill(text);
+    },
+  },
   { name: 'palette', path: () => '/console/', prepare: press('ControlOrMeta+k') },
   { name: 'keys', path: () => '/console/', prepare: press('?') },
   { name: 'no-such-page', path: () => '/console/nowhere' },

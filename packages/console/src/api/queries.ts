@@ -95,7 +95,21 @@ export const organizationSettingsQuery = () =>
 export const runtimesQuery = () =>
   many(['runtimes'], null, (options) => client.settings.runtimes(options), 200);
 
+/** Owners and admins only. A level has at most 100. No event tells of it: it is read again when it is shown. */
+export const organizationVariablesQuery = () => ({
+  ...one(['environment'], null, (options) => client.environment.listOrganization({ ...options, limit: 200 })),
+  staleTime: 0,
+});
+
 // In one app.
+
+/** Its own, and the organization's that they do not hide. */
+export const variablesQuery = (appId: string) => ({
+  ...one(['app', appId, 'environment'], null, (options) =>
+    client.environment.list(appId, { ...options, effective: true, limit: 200 }),
+  ),
+  staleTime: 0,
+});
 
 export const appQuery = (appId: string) =>
   one(['app', appId], { types: APPS, appId }, (options) => client.apps.get(appId, options));

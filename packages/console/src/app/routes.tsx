@@ -73,6 +73,12 @@ const account = createRoute({
   component: page(() => import('../pages/account/account-page.tsx'), 'AccountPage'),
 });
 
+const organizationEnvironment = createRoute({
+  getParentRoute: () => signedIn,
+  path: '/organization/environment',
+  component: page(() => import('../pages/environment/variables-page.tsx'), 'OrganizationVariablesPage'),
+});
+
 /** The app's name and its parts, above each of its pages. */
 const app = createRoute({
   getParentRoute: () => signedIn,
@@ -89,6 +95,11 @@ const settings = createRoute({
   getParentRoute: () => app,
   path: '/settings',
   component: page(() => import('../pages/settings/settings-page.tsx'), 'SettingsPage'),
+});
+const environment = createRoute({
+  getParentRoute: () => app,
+  path: '/environment',
+  component: page(() => import('../pages/environment/variables-page.tsx'), 'AppVariablesPage'),
 });
 const sources = createRoute({
   getParentRoute: () => app,
@@ -179,9 +190,11 @@ export const routeTree = rootRoute.addChildren([
     inbox,
     apps,
     account,
+    organizationEnvironment,
     app.addChildren([
       race,
       settings,
+      environment,
       sources,
       source,
       diff,

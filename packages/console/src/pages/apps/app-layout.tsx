@@ -12,6 +12,7 @@ const PARTS = [
   ['Applies', '/apps/$appId/applies', false],
   ['Builds', '/apps/$appId/builds', false],
   ['Previews', '/apps/$appId/previews', false],
+  ['Variables', '/apps/$appId/environment', false],
   ['Settings', '/apps/$appId/settings', false],
 ] as const;
 
