@@ -1,5 +1,5 @@
 /** Variables and secrets: what the pages show, and that a secret's value is nowhere once it was sent. */
-import { afterAll, beforeAll, expect } from 'vitest';
+import { afterAll, afterEach, beforeAll, expect } from 'vitest';
 import type { Page } from 'playwright-core';
 import { makeApp, startGround, variables } from './ground.ts';
 import type { App, Ground } from './ground.ts';
@@ -18,6 +18,7 @@ beforeAll(async () => {
   app = await makeApp(ground.client);
   await variables(ground, app);
 }, 60_000);
+afterEach(() => proxy?.plan(() => null));
 afterAll(async () => {
   await proxy?.close();
   await ground?.stop();
@@ -86,7 +87,7 @@ browserTest('a secret is sent once, and then nowhere', async () => {
   await press(page, 'New variable');
   await field(page, 'Name').fill('NEW_TOKEN');
   await field(page, 'Value').fill(SECRET);
-  await page.getByRole('switch', { name: 'Secret' }).click();
+  await page.getByText('Secret', { exact: true }).click();
   // The samples are copied and shown to others.
   await press(page, 'Show as curl, TypeScript and command line');
   const samples = page.getByRole('dialog', { name: 'The same by code' });
@@ -113,7 +114,7 @@ browserTest('a secret is sent once, and then nowhere', async () => {
   expect(asked.body).toContain(SECRET);
   expect(asked.address).not.toContain(SECRET);
   expect(await page.evaluate<string>(KEPT)).not.toContain(SECRET);
-  const row = page.getByRole('row').filter({ hasText: 'NEW_TOKEN' });
+  const row = page.getByRole('listitem').filter({ hasText: 'NEW_TOKEN' });
   expect(await row.innerText()).toMatch(/secret, never shown/);
   await expect
     .poll(async () => (await page.evaluate<{ text: string }>(HELD)).text.includes(SECRET))
@@ -131,13 +132,13 @@ browserTest('a secret is sent once, and then nowhere', async () => {
 browserTest('the app’s variables, the organization’s, and which of these are hidden', async () => {
   const visit = await at(`/console/apps/${app.id}/environment`);
   const { page } = visit;
-  const row = async (name: string) => page.getByRole('row').filter({ hasText: name }).innerText();
-  expect(await row('API_URL')).toMatch(/checkout\.example\.test[\s\S]*this app, hides the organization’s/);
-  expect(await row('REGISTRY_TOKEN')).toMatch(/secret, never shown[\s\S]*the organization/);
+  const row = async (name: string) => page.getByRole('listitem').filter({ hasText: name }).innerText();
+  expect(await row('API_URL')).toMatch(/checkout\.example\.test[\s\S]*the app’s, hides the organization’s/);
+  expect(await row('REGISTRY_TOKEN')).toMatch(/secret, never shown[\s\S]*the organization’s/);
   // What the app sets goes before.
   await press(page, 'Set REGISTRY_TOKEN in this app');
   await field(page, 'Value').fill('of the app alone');
-  await page.getByRole('checkbox', { name: 'previews' }).click();
+  await page.getByText('previews', { exact: true }).click();
   await press(page, 'Save');
   await saved(page);
   await page.getByRole('button', { name: 'Change REGISTRY_TOKEN' }).waitFor();
@@ -166,11 +167,22 @@ browserTest('what would be refused is said at its field, and nothing is sent', a
     expect(await field(page, 'Name').getAttribute('aria-invalid')).toBe('true');
   }
   await field(page, 'Name').fill('GOOD');
-  await page.getByRole('switch', { name: 'Secret' }).click();
+  await page.getByText('Secret', { exact: true }).click();
   await page.getByText('A secret has at least 8 characters').waitFor();
   proxy.forget();
-  await press(page, 'Save');
+  await field(page, 'Name').press('Enter');
+  expect(await page.getByRole('button', { name: 'Save' }).getAttribute('aria-disabled')).toBe('true');
   expect(proxy.asked().filter(({ method }) => method === 'PUT')).toEqual([]);
+});
+
+browserTest('who may not read the organization’s is shown nothing of them', async () => {
+  proxy.plan(({ path }) =>
+    path.startsWith('/api/environment') ? { kind: 'answer', status: 403, code: 'forbidden' } : null,
+  );
+  const visit = await at('/console/organization/environment');
+  visit.allows(/\/api\/environment.*: 403$/);
+  await visit.page.getByText('It does not exist, or you may not see it').waitFor();
+  expect(await visit.page.getByRole('button', { name: 'New variable' }).count()).toBe(0);
 });
 
 browserTest('the text of a .env file, up to the first that is refused', async () => {

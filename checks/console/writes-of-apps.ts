@@ -130,7 +130,7 @@ export const WRITES_OF_APPS: Write[] = [
       await press(page, 'New variable');
       await field(page, 'Name').fill('API_TOKEN');
       await field(page, 'Value').fill('correct horse battery');
-      await page.getByRole('switch', { name: 'Secret' }).click();
+      await page.getByText('Secret', { exact: true }).click();
       return {
         page,
         press: () => press(page, 'Save'),

@@ -4,7 +4,7 @@ import { TARGETS } from './rules.ts';
 import type { Target } from './rules.ts';
 
 export const TARGET_WORDS: Record<Target, string> = {
-  run: 'agents’ runs',
+  run: 'runs',
   exec: 'commands',
   build: 'builds',
   preview: 'previews',

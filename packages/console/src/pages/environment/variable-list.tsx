@@ -6,6 +6,9 @@ import type { Level } from './level.ts';
 import { TARGETS } from './rules.ts';
 import { TARGET_WORDS } from './targets.tsx';
 
+/** Of a value, so much is shown. */
+const SHOWN = 1_000;
+
 interface Actions {
   onSet: (name: string) => void;
   onDelete: (variable: Variable) => void;
@@ -25,111 +28,87 @@ export function VariableList({
   actions: Actions | null;
 }) {
   return (
-    <table className="table">
-      <thead>
-        <tr>
-          <th scope="col">Name</th>
-          <th scope="col" className="max-sm:hidden">
-            Value
-          </th>
-          <th scope="col" className="max-md:hidden">
-            Given to
-          </th>
-          {level.appId !== null && (
-            <th scope="col" className="max-md:hidden">
-              Set at
-            </th>
-          )}
-          <th scope="col" className="max-sm:hidden">
-            Changed
-          </th>
-          <th scope="col">
-            <span className="sr-only">Actions</span>
-          </th>
-        </tr>
-      </thead>
-      <tbody>
-        {variables.map((variable) => (
-          <Row
-            key={variable.id}
-            level={level}
-            variable={variable}
-            isHiding={hidden.has(variable.name) && variable.level === 'app'}
-            actions={actions}
-          />
-        ))}
-      </tbody>
-    </table>
+    <ul aria-label="Variables" className="border-t border-line">
+      {variables.map((variable) => (
+        <Row
+          key={variable.id}
+          variable={variable}
+          place={level.appId === null ? null : placeOf(variable, hidden)}
+          isOwn={level.appId === null || variable.level === 'app'}
+          actions={actions}
+        />
+      ))}
+    </ul>
   );
 }
 
+const placeOf = ({ name, level }: Variable, hidden: ReadonlySet<string>): string =>
+  level === 'organization'
+    ? 'the organization’s'
+    : hidden.has(name)
+      ? 'the app’s, hides the organization’s'
+      : 'the app’s';
+
 function Row({
-  level,
   variable,
-  isHiding,
+  place,
+  isOwn,
   actions,
 }: {
-  level: Level;
   variable: Variable;
-  isHiding: boolean;
+  /** Null where all are of one level. */
+  place: string | null;
+  isOwn: boolean;
   actions: Actions | null;
 }) {
   const { name, targets, updatedAt } = variable;
-  const isOwn = level.appId === null || variable.level === 'app';
-  const place = isOwn ? (isHiding ? 'this app, hides the organization’s' : 'this app') : 'the organization';
-  const whom = TARGETS.filter((target) => targets.includes(target))
-    .map((target) => TARGET_WORDS[target])
-    .join(', ');
+  const whom = TARGETS.filter((target) => targets.includes(target)).map((target) => TARGET_WORDS[target]);
   return (
-    <tr>
-      <td className="align-top">
-        <span className="long font-mono text-mono">{name}</span>
-        <span className="block sm:hidden">
-          <Value {...variable} />
-        </span>
-        <span className="block text-12 text-ink-3 md:hidden">
-          {whom}
-          {level.appId !== null && `; set at ${place}`}
-        </span>
-      </td>
-      <td className="w-full max-w-0 max-sm:hidden">
+    <li className="row flex-wrap gap-y-0 md:flex-nowrap">
+      <div className="min-w-0 flex-1 basis-40">
+        <p className="long font-mono text-mono">{name}</p>
         <Value {...variable} />
-      </td>
-      <td className="max-md:hidden">{whom}</td>
-      {level.appId !== null && <td className={`max-md:hidden ${isOwn ? '' : 'text-ink-2'}`}>{place}</td>}
-      <td className="max-sm:hidden">
-        <Time at={updatedAt} />
-      </td>
-      <td className="text-right whitespace-nowrap">
-        {actions && (
-          <span className="-mr-2.5 inline-flex max-sm:flex-col">
-            <Button
-              kind="quiet"
-              data-row
-              aria-label={isOwn ? `Change ${name}` : `Set ${name} in this app`}
-              onPress={() => actions.onSet(name)}
-            >
-              {isOwn ? 'Change' : 'Set here'}
-            </Button>
-            {isOwn && (
-              <Button kind="quiet" aria-label={`Delete ${name}`} onPress={() => actions.onDelete(variable)}>
-                Delete
-              </Button>
-            )}
+      </div>
+      <p className="text-12 text-ink-2 max-md:order-1 max-md:basis-full md:w-64">
+        {whom.length === TARGETS.length ? 'for all sandboxes' : `for ${whom.join(', ')}`}
+        {place !== null && (
+          <span className={`md:block ${isOwn ? 'text-ink-3' : 'text-water'}`}>
+            <span className="md:hidden">; </span>
+            {place}
           </span>
         )}
-      </td>
-    </tr>
+      </p>
+      <span className="text-12 text-ink-3 max-md:hidden md:w-24">
+        <Time at={updatedAt} />
+      </span>
+      {actions && (
+        <span className="-mr-2.5 flex justify-end md:w-36">
+          <Button
+            kind="quiet"
+            data-row
+            aria-label={isOwn ? `Change ${name}` : `Set ${name} in this app`}
+            onPress={() => actions.onSet(name)}
+          >
+            {isOwn ? 'Change' : 'Set here'}
+          </Button>
+          {isOwn && (
+            <Button kind="quiet" aria-label={`Delete ${name}`} onPress={() => actions.onDelete(variable)}>
+              Delete
+            </Button>
+          )}
+        </span>
+      )}
+    </li>
   );
 }
 
 function Value({ value, secret }: Variable) {
-  if (secret) return <span className="text-ink-3">secret, never shown</span>;
-  if (value === null) return <span className="text-fail">cannot be decrypted: set it again</span>;
-  if (value === '') return <span className="text-ink-3">empty</span>;
+  if (secret) return <p className="text-ink-3">secret, never shown</p>;
+  if (value === null) return <p className="text-fail">cannot be decrypted: set it again</p>;
+  if (value === '') return <p className="text-ink-3">empty</p>;
   return (
-    <span className="block truncate font-mono text-mono" title={value.slice(0, 1000)}>
-      <Plain text={value.slice(0, 1000)} />
-    </span>
+    <p className="truncate font-mono text-mono text-ink-2">
+      <Plain text={value.slice(0, SHOWN)} />
+    </p>
   );
 }
