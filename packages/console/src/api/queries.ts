@@ -156,6 +156,37 @@ export const fileQuery = (appId: string, sourceId: string, path: string) => ({
   staleTime: Number.POSITIVE_INFINITY,
 });
 
+/** Of the lines around a match, so many on each side are shown. */
+const AROUND = 2;
+
+/** Lines of a source's files, page by page; a page may be short, or without any. */
+export const searchQuery = (
+  appId: string,
+  sourceId: string,
+  wanted: { q: string; regex: boolean; ignoreCase: boolean; include: string; exclude: string },
+) =>
+  infiniteQueryOptions({
+    queryKey: ['app', appId, 'source', sourceId, 'search', wanted],
+    queryFn: async ({ pageParam, signal }) => {
+      const { q, regex, ignoreCase, include, exclude } = wanted;
+      return await client.sources.search(appId, sourceId, {
+        ...READ,
+        signal,
+        q,
+        regex,
+        caseSensitive: !ignoreCase,
+        ...(include && { include }),
+        ...(exclude && { exclude }),
+        context: AROUND,
+        limit: 100,
+        ...(pageParam !== null && { cursor: pageParam }),
+      });
+    },
+    initialPageParam: null as string | null,
+    getNextPageParam: (last) => last.nextCursor,
+    staleTime: Number.POSITIVE_INFINITY,
+  });
+
 /** The files of a difference without their patches. */
 export const diffQuery = (appId: string, baseId: string, sourceId: string) => ({
   ...one(['app', appId, 'diff', baseId, sourceId], null, (options) =>

@@ -1,5 +1,5 @@
 /** What the palette finds. Loaded when it is first opened. */
-import { keepPreviousData, useInfiniteQuery } from '@tanstack/react-query';
+import { keepPreviousData, useInfiniteQuery, useQuery } from '@tanstack/react-query';
 import { useNavigate, useParams } from '@tanstack/react-router';
 import { useEffect, useRef, useState } from 'react';
 import { Autocomplete } from 'react-aria-components/Autocomplete';
@@ -7,7 +7,7 @@ import { Header } from 'react-aria-components/Header';
 import { Input } from 'react-aria-components/Input';
 import { Menu, MenuItem, MenuSection } from 'react-aria-components/Menu';
 import { SearchField } from 'react-aria-components/SearchField';
-import { allThreadsQuery, appsQuery, itemsOf } from '../api/queries.ts';
+import { allThreadsQuery, appQuery, appsQuery, itemsOf } from '../api/queries.ts';
 import { useIsAdmin } from '../api/session.ts';
 import { Dialog } from '../ui/dialog.tsx';
 import { Status } from '../ui/status.tsx';
@@ -139,7 +139,24 @@ function usePagesHere(): Go[] {
   const navigate = useNavigate();
   const isAdmin = useIsAdmin();
   const { appId } = useParams({ strict: false });
+  // The page has read it.
+  const { data: app } = useQuery({ ...appQuery(appId ?? ''), enabled: false });
+  const sourceId = app?.headSourceId;
   return [
+    ...(appId !== undefined && sourceId
+      ? [
+          {
+            id: 'search',
+            text: 'Search the files of this app',
+            go: () =>
+              navigate({
+                to: '/apps/$appId/sources/$sourceId',
+                params: { appId, sourceId },
+                search: { q: '' },
+              }),
+          },
+        ]
+      : []),
     ...(appId === undefined
       ? []
       : [

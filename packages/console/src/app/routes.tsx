@@ -110,7 +110,16 @@ const sources = createRoute({
 const source = createRoute({
   getParentRoute: () => app,
   path: '/sources/$sourceId',
-  validateSearch: search({ file: text, L: lines, edit: flag }),
+  validateSearch: search({
+    file: text,
+    L: lines,
+    edit: flag,
+    q: text,
+    regex: flag,
+    ignoreCase: flag,
+    include: text,
+    exclude: text,
+  }),
   component: page(() => import('../pages/sources/source-page.tsx'), 'SourcePage'),
 });
 const diff = createRoute({
