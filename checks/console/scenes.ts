@@ -69,6 +69,12 @@ export const PAGES: PageScene[] = [
     unknown: (ground) => `${app(ground)}/sources/${none(ground.app.sourceId)}`,
   },
   {
+    name: 'search',
+    path: (ground) => `${app(ground)}/sources/${ground.app.sourceId}?q=amount`,
+    read: /\/search\?/,
+    unknown: (ground) => `${app(ground)}/sources/${none(ground.app.sourceId)}?q=amount`,
+  },
+  {
     name: 'diff',
     path: (ground) =>
       `${app(ground)}/diff?from=${ground.app.sourceId}&to=${ground.threads.completed.latestSourceId}`,
@@ -198,6 +204,14 @@ export const SCENES: Scene[] = [
   {
     name: 'source-file',
     path: (ground) => `${app(ground)}/sources/${ground.app.sourceId}?file=src/cart.ts`,
+  },
+  {
+    name: 'search-empty',
+    path: (ground) => `${app(ground)}/sources/${ground.app.sourceId}?q=nowhere`,
+  },
+  {
+    name: 'search-refused',
+    path: (ground) => `${app(ground)}/sources/${ground.app.sourceId}?q=(a&regex=true`,
   },
   { name: 'build-failed', path: (ground) => `${app(ground)}/builds/${ground.builds.failed.id}` },
   { name: 'build-building', path: (ground) => `${app(ground)}/builds/${ground.builds.building.id}` },
