@@ -136,7 +136,7 @@ browserTest('the app’s variables, the organization’s, and which of these are
   expect(await row('API_URL')).toMatch(/checkout\.example\.test[\s\S]*the app’s, hides the organization’s/);
   expect(await row('REGISTRY_TOKEN')).toMatch(/secret, never shown[\s\S]*the organization’s/);
   // What the app sets goes before.
-  await press(page, 'Set REGISTRY_TOKEN in this app');
+  await press(page, 'Set here: REGISTRY_TOKEN');
   await field(page, 'Value').fill('of the app alone');
   await page.getByText('previews', { exact: true }).click();
   await press(page, 'Save');
@@ -152,7 +152,7 @@ browserTest('the app’s variables, the organization’s, and which of these are
   await page.getByText('The organization’s variable of this name then holds').waitFor();
   await press(page, 'Delete the variable');
   await saved(page);
-  await page.getByRole('button', { name: 'Set REGISTRY_TOKEN in this app' }).waitFor();
+  await page.getByRole('button', { name: 'Set here: REGISTRY_TOKEN' }).waitFor();
 });
 
 browserTest('what would be refused is said at its field, and nothing is sent', async () => {

@@ -48,7 +48,6 @@ export const PAGES: PageScene[] = [
     name: 'variables',
     path: (ground) => `${app(ground)}/environment`,
     read: /\/apps\/[^/]+\/environment/,
-    empty: (appId) => `/console/apps/${appId}/environment`,
   },
   {
     name: 'variables-of-organization',

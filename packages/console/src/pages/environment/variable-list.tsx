@@ -86,7 +86,7 @@ function Row({
           <Button
             kind="quiet"
             data-row
-            aria-label={isOwn ? `Change ${name}` : `Set ${name} in this app`}
+            aria-label={isOwn ? `Change ${name}` : `Set here: ${name}`}
             onPress={() => actions.onSet(name)}
           >
             {isOwn ? 'Change' : 'Set here'}
