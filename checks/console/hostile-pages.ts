@@ -44,6 +44,7 @@ const SHOWN: Record<string, string> = {
   'a file': PAYLOADS[0],
   'a file of Markdown': PAYLOADS[0],
   'a search': PAYLOADS[0],
+  variables: PAYLOADS[0],
   'a long line': 'xxxxxxxxxx',
   diff: 'notes.md',
   thread: PAYLOADS[1],
