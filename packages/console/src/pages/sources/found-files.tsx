@@ -51,14 +51,14 @@ function Row({ path, line, ...place }: Props & { path: string; line: ShownLine }
       </span>
     </>
   );
-  if (!match) return <div className={`code-row text-ink-2 ${gap}`}>{content}</div>;
+  if (!match) return <div className={`code-row py-0.5 text-ink-2 ${gap}`}>{content}</div>;
   return (
     <Link
       to="/apps/$appId/sources/$sourceId"
       params={place}
       search={(last) => ({ ...last, file: path, L: String(number) })}
       data-row
-      className={`code-row hover:bg-sunk focus-visible:-outline-offset-2 ${gap}`}
+      className={`code-row py-0.5 hover:bg-sunk focus-visible:-outline-offset-2 ${gap}`}
     >
       {content}
     </Link>
