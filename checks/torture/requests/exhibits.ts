@@ -102,8 +102,10 @@ export async function makeExhibits(
   for (const [actor, level] of [
     [key, app],
     [owner, '/api'],
-  ] as const)
-    await call(actor, 'PUT', `${level}/environment/EXHIBIT`, { value: 'shown' });
+  ] as const) {
+    await call(actor, 'PUT', `${level}/environment/exhibit`, { value: 'shown' });
+    await call(actor, 'PUT', `${level}/skills/exhibit`, { files: [skillFile('exhibit')] });
+  }
   const automationId = await newAutomation(call, key, projectId as string);
   const executionId = await executed(call, key, automationId);
   const webhookId = await newWebhook(call, key);
@@ -147,11 +149,17 @@ export async function makeExhibits(
       invitationId,
       organizationId,
       provider: 'openai',
-      name: 'EXHIBIT',
+      name: 'exhibit',
       token: 'a'.repeat(43),
     },
   };
 }
+
+/** The least that a skill of that name has. */
+export const skillFile = (name: string) => ({
+  path: 'SKILL.md',
+  content: `---\nname: ${name}\ndescription: Shown.\n---\n`,
+});
 
 async function applied(call: Calls['call'], key: Actor, app: string, sourceId: string): Promise<string> {
   const {

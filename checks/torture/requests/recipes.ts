@@ -19,6 +19,7 @@ import {
   openApproval,
   PLATFORM,
   RECEIVER,
+  skillFile,
 } from './exhibits.ts';
 import { until } from './until.ts';
 import type { Ids } from './exhibits.ts';
@@ -95,6 +96,18 @@ const variable = (random: Random): Prepared => ({
 async function newVariable({ calls: { call } }: World, actor: Actor, level: string): Promise<string> {
   const name = `V_${randomUUID().replaceAll('-', '_')}`;
   await call(actor, 'PUT', `${level}/environment/${name}`, { value: 'gone soon' });
+  return name;
+}
+
+/** One of few names: a level has at most 50 skills. */
+function skill(random: Random): Prepared {
+  const name = random.pick(['a', 'b-2', 'release-notes']);
+  const more = { path: 'data/ä.txt', content: random.pick(['', 'ä → 🔑', 'two\nlines']) };
+  return { ids: { name }, body: { files: [skillFile(name), more] } };
+}
+async function newSkill({ calls: { call } }: World, actor: Actor, level: string): Promise<string> {
+  const name = `s-${randomUUID()}`;
+  await call(actor, 'PUT', `${level}/skills/${name}`, { files: [skillFile(name)] });
   return name;
 }
 
@@ -322,6 +335,15 @@ export const RECIPES: Record<string, Recipe> = {
   'environment.deleteOrganizationVariable': async ({ world }) => ({
     actor: world.elsewhere,
     ids: { name: await newVariable(world, world.elsewhere, '/api') },
+  }),
+  'skills.setAppSkill': ({ random }) => skill(random),
+  'skills.setOrganizationSkill': ({ world, random }) => ({ actor: world.elsewhere, ...skill(random) }),
+  'skills.deleteAppSkill': async ({ world }) => ({
+    ids: { name: await newSkill(world, world.key, appOf(world)) },
+  }),
+  'skills.deleteOrganizationSkill': async ({ world }) => ({
+    actor: world.elsewhere,
+    ids: { name: await newSkill(world, world.elsewhere, '/api') },
   }),
   'operations.getOperation': ({ world, random }) => ({ ids: { operationId: random.pick(world.operations) } }),
   'scm.createRepository': ({ world, random }) => ({

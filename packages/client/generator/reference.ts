@@ -70,7 +70,7 @@ const SECTIONS: readonly Section[] = [
     declared: {
       node:
         'push PushOptions PushedSource plan PlanOptions Progress Plan pull PullOptions pullArtifact extract ' +
-        'ExtractOptions Installed readArtifact ArtifactFile',
+        'ExtractOptions Installed readArtifact ArtifactFile readFolder ReadFolder',
     },
   },
   {

@@ -6,6 +6,8 @@
  *   GET    /status                                    → RunnerStatus
  *   PUT    /workspaces/:id?ORIGIN     tar             → 204  makes or replaces the workspace
  *   PUT    /histories/:key?group=GROUP  tar           → 204  keeps a `.git` for workspaces of that project
+ *   PUT    /contexts/:key?group=GROUP  tar            → 204  keeps a folder for turns of that project, which
+ *                                                     they see read-only at CONTEXT_FOLDER
  *   GET    /workspaces                                → { workspaces: WorkspaceSize[] }
  *   GET    /workspaces/:id                            → WorkspaceState
  *   DELETE /workspaces/:id                            → 204  idempotent; resolves once nothing of it lives
@@ -24,7 +26,8 @@
  *                                                     files and installed dependencies
  *   POST   /tasks/:id                 TaskRequest     → 201, or 200 when the task exists: an id never starts
  *                                                     twice; 410 for a build or preview that was removed,
- *                                                     even if the removal arrived first
+ *                                                     even if the removal arrived first; 404 `no_context` for
+ *                                                     a turn whose `context` is not kept
  *   GET    /tasks                                     → { tasks: TaskState[] }
  *   GET    /tasks/:id                                 → TaskState
  *   GET    /tasks/:id/journal?from=N                  → NDJSON of JournalEntry; stays open until the `end`
@@ -95,7 +98,7 @@ import Type from 'typebox';
 import type { Static, TSchema } from 'typebox';
 
 /** Version 0 is a runner's from before versions: its status and its socket's path name none. */
-export const PROTOCOL_VERSION = 3;
+export const PROTOCOL_VERSION = 4;
 
 const Nullable = <S extends TSchema>(schema: S) => Type.Union([schema, Type.Null()]);
 const Texts = Type.Record(Type.String(), Type.String());
@@ -309,6 +312,9 @@ export const TurnAgent = Type.Object({
   env: Texts,
   /** Files written into its HOME before it starts: relative path → content. */
   home: Texts,
+  /** Paths in its HOME where it finds the context's instructions and skills; absent or null: it is told. */
+  instructionsFile: Type.Optional(Nullable(Type.String())),
+  skillsFolder: Type.Optional(Nullable(Type.String())),
   /** The ACP session mode to set; null: the agent's own. */
   mode: Nullable(Type.String()),
   /** The command that installs it, shown when it is missing. */
@@ -342,6 +348,13 @@ export const TurnMcpServer = Type.Union([
   }),
 ]);
 
+/** What an agent is told of its context: the instructions, and the skills, whose files are in the folder. */
+export type Told = Static<typeof Told>;
+export const Told = Type.Object({
+  instructions: Nullable(Type.String()),
+  skills: Type.Array(Type.Object({ name: Type.String(), description: Type.String() })),
+});
+
 /** One turn of an ACP agent in a workspace. */
 export type TurnRequest = Static<typeof TurnRequest>;
 export const TurnRequest = Type.Object({
@@ -373,6 +386,9 @@ export const TurnRequest = Type.Object({
   ),
   /** The names of the app's variables, and what each is for, which the agent is told. */
   variableTargets: Type.Optional(Type.Record(Type.String(), Type.Array(Type.String()))),
+  /** The key of the kept folder that it sees at CONTEXT_FOLDER; absent: an empty one. */
+  context: Type.Optional(Type.String()),
+  told: Type.Optional(Told),
   /** `ask`: each tool call waits for POST …/permissions; the worker decides by policy. */
   permissions: Type.Enum(['ask', 'allow']),
 });
@@ -512,6 +528,8 @@ export const JournalEntry = Type.Intersect([
 
 /** Where agents' folders are inside a sandbox, and where the model gateway answers. */
 export const AGENTS_FOLDER = '/opt/headrace/agents';
+/** Where a turn finds its context: `instructions.md` and `skills/<name>/…`, as far as there are any. */
+export const CONTEXT_FOLDER = '/run/headrace-context';
 export const GATEWAY_PORT = 4401;
 export const GATEWAY_URL = `http://127.0.0.1:${GATEWAY_PORT}`;
 /** Where a sandbox with egress finds its HTTP proxy. */

@@ -31,6 +31,7 @@ import { routes as runRoutes } from './runs/routes.ts';
 import { routes as scmRoutes } from './scm/routes.ts';
 import { routes as settingsRoutes } from './settings/routes.ts';
 import { serveGit } from './scm/index.ts';
+import { routes as skillRoutes } from './skills/routes.ts';
 import { routes as sourceRoutes } from './sources/routes.ts';
 import { routes as systemRoutes } from './system/routes.ts';
 import { routes as taskRoutes } from './tasks/routes.ts';
@@ -60,6 +61,7 @@ export const routes: Route[] = [
   ...eventRoutes,
   ...settingsRoutes,
   ...environmentRoutes,
+  ...skillRoutes,
   ...operationRoutes,
   ...usageRoutes,
   ...mcpServerRoutes,

@@ -50,6 +50,8 @@ test('what a file leaves out has a default; folders are relative to the file', (
     folder: join(folder, 'agents/other'),
     env: {},
     home: {},
+    instructionsFile: null,
+    skillsFolder: null,
     mode: { allow: null, ask: null },
     asks: true,
     install: null,
@@ -65,6 +67,45 @@ test('what a file leaves out has a default; folders are relative to the file', (
     outputMicros: 7,
     cachedMicros: 5,
     cacheWriteMicros: 5,
+  });
+});
+
+describe('where agents find instructions and skills', () => {
+  const given = (more: object) => read({ agents: { other: { ...AGENT, ...more } } });
+
+  test('paths in HOME', () => {
+    const paths = { instructionsFile: '.other/..notes.md', skillsFolder: 'skills' };
+    expect(given(paths).config.agents['other']).toMatchObject(paths);
+  });
+
+  const OUTSIDE = [
+    '/x',
+    '../x',
+    'a/../x',
+    './x',
+    'a//x',
+    'a/',
+    '',
+    '.',
+    '..',
+    'a/.',
+    'a\0b',
+    'x'.repeat(301),
+  ];
+  const CASES: [object, string][] = [
+    ...OUTSIDE.flatMap((path): [object, string][] => [
+      [{ instructionsFile: path }, 'instructionsFile'],
+      [{ skillsFolder: path }, 'skillsFolder'],
+    ]),
+    [{ instructionsFile: 'a', home: { a: 'text' } }, 'instructionsFile'],
+    [{ instructionsFile: 'a/x', skillsFolder: 'a' }, 'skillsFolder'],
+    [{ instructionsFile: 'a', skillsFolder: 'a/x' }, 'skillsFolder'],
+    [{ instructionsFile: 'a', skillsFolder: 'a' }, 'skillsFolder'],
+  ];
+  test.each(CASES)('%j is a fault at %s', (more, member) => {
+    expect(given(more).faults).toEqual([
+      expect.stringMatching(new RegExp(`^FILE: agents\\.other\\.${member}: .`)),
+    ]);
   });
 });
 

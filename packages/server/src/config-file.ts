@@ -22,6 +22,11 @@ const Wire = Type.Union([
   Type.Literal('openai-responses'),
 ]);
 const Texts = Type.Record(Type.String(), Type.String());
+/** A path in an agent's HOME. */
+const InHome = Type.String({
+  maxLength: 300,
+  pattern: String.raw`^(?!\.{0,2}(/|$))[^/\0]+(/(?!\.{0,2}(/|$))[^/\0]+)*$`,
+});
 const Micros = Type.Integer({ minimum: 0, maximum: 1e12 });
 const closed = { additionalProperties: false };
 
@@ -31,6 +36,8 @@ const Agent = Type.Object(
     folder: Type.Optional(Type.String({ minLength: 1 })),
     env: Type.Optional(Texts),
     home: Type.Optional(Texts),
+    instructionsFile: Type.Optional(InHome),
+    skillsFolder: Type.Optional(InHome),
     mode: Type.Optional(
       Type.Object({ allow: Type.Optional(Type.String()), ask: Type.Optional(Type.String()) }, closed),
     ),
@@ -87,6 +94,9 @@ export interface AgentEntry {
   folder: string | null;
   env: Record<string, string>;
   home: Record<string, string>;
+  /** In its HOME, where it looks for instructions and skills; null: its first prompt has them. */
+  instructionsFile: string | null;
+  skillsFolder: string | null;
   /** ACP session modes: where every tool is allowed, and where the rules for approvals have to be asked. */
   mode: { allow: string | null; ask: string | null };
   /**
@@ -186,6 +196,8 @@ export function readConfigFile(
         folder: agent.folder === undefined ? null : resolve(dirname(file), agent.folder),
         env: agent.env ?? {},
         home: agent.home ?? {},
+        instructionsFile: agent.instructionsFile ?? null,
+        skillsFolder: agent.skillsFolder ?? null,
         mode: { allow: agent.mode?.allow ?? null, ask: agent.mode?.ask ?? null },
         asks: agent.asks ?? true,
         wire: agent.wire,
@@ -196,6 +208,12 @@ export function readConfigFile(
   );
   for (const name of BUILT_IN_AGENTS)
     if (agents[name]) say(`/agents/${name}`, 'is built in; choose another name');
+  for (const [name, { instructionsFile, skillsFolder, home }] of Object.entries(agents)) {
+    if (instructionsFile !== null && Object.hasOwn(home, instructionsFile))
+      say(`/agents/${name}/instructionsFile`, 'is one of the files of `home`');
+    if (instructionsFile !== null && skillsFolder !== null && isOneBelow(instructionsFile, skillsFolder))
+      say(`/agents/${name}/skillsFolder`, 'and instructionsFile must not be one below the other');
+  }
   const aliases = { ...read.aliases } as Record<string, string>;
   for (const [alias, name] of Object.entries(aliases))
     if (!agents[name] && !BUILT_IN_AGENTS.includes(name))
@@ -225,6 +243,8 @@ export function readConfigFile(
   const scm = readScm(read.scm ?? {}, { folder: dirname(file), env, say });
   return { agents, aliases, providers, prices, egress, runtimes, scm };
 }
+
+const isOneBelow = (a: string, b: string): boolean => `${a}/`.startsWith(`${b}/`) || b.startsWith(`${a}/`);
 
 /** A JSON pointer as people write a member: `egress.caFile`. */
 const placeWords = (pointer: string): string =>

@@ -43,7 +43,8 @@ export type IdPrefix =
   | 'wh'
   | 'whd'
   | 'aut'
-  | 'env';
+  | 'env'
+  | 'skl';
 
 const random = Buffer.alloc(8 * 1024);
 let used = random.length;

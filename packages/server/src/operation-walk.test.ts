@@ -23,6 +23,9 @@ interface Sample {
 }
 const NOTHING: Sample = {};
 const EMPTY: Sample = { body: () => ({}) };
+const skill: Sample = {
+  body: () => ({ files: [{ path: 'SKILL.md', content: '---\nname: name\ndescription: d\n---\n' }] }),
+};
 const settings: Sample = { body: () => ({ idleTimeoutMinutes: 5 }) };
 
 /** A valid request of each operation. A new operation has to be added: the walk fails without it. */
@@ -120,6 +123,16 @@ const SAMPLES: Record<string, Sample> = {
   'environment.getOrganizationVariable': NOTHING,
   'environment.setOrganizationVariable': { body: () => ({ value: 'v' }) },
   'environment.deleteOrganizationVariable': NOTHING,
+  'skills.listAppSkills': NOTHING,
+  'skills.getAppSkill': NOTHING,
+  'skills.getAppSkillArchive': NOTHING,
+  'skills.setAppSkill': skill,
+  'skills.deleteAppSkill': NOTHING,
+  'skills.listOrganizationSkills': NOTHING,
+  'skills.getOrganizationSkill': NOTHING,
+  'skills.getOrganizationSkillArchive': NOTHING,
+  'skills.setOrganizationSkill': skill,
+  'skills.deleteOrganizationSkill': NOTHING,
   'operations.getOperation': NOTHING,
   'operations.listOperations': { query: () => '?idempotencyKey=k' },
   'usage.listModels': NOTHING,
@@ -343,8 +356,10 @@ async function party(): Promise<Party> {
   for (const [path, as] of [
     [p, { key }],
     ['/api', { cookie: owner.cookie }],
-  ] as const)
-    expectStatus(await s.call('PUT', `${path}/environment/NAME`, { value: 'ours' }, as), 200);
+  ] as const) {
+    expectStatus(await s.call('PUT', `${path}/environment/name`, { value: 'ours' }, as), 200);
+    expectStatus(await s.call('PUT', `${path}/skills/name`, skill.body!({}), as), 200);
+  }
   const webhookId = (await post('/api/webhooks', { url: 'https://hooks.example.com/', types: ['*'] })).body
     .subscription.id as string;
   const deliveryId = (await post(`/api/webhooks/${webhookId}/test`, {})).body.delivery.id as string;
@@ -474,7 +489,7 @@ async function openApproval(orgId: string, threadId: string, runId: string): Pro
 }
 
 /** What is no id of ours. */
-const NAMED: Record<string, string> = { provider: 'openai', number: '1', index: '0', name: 'NAME' };
+const NAMED: Record<string, string> = { provider: 'openai', number: '1', index: '0', name: 'name' };
 const absent = (): Ids =>
   Object.fromEntries(
     Object.entries(PARAM_PREFIX).map(([name, prefix]) => [

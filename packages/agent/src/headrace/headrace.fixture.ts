@@ -163,10 +163,11 @@ export class Agent {
     return this;
   }
 
-  prompt(prompt: string | object[]): Promise<{ stopReason: string }> {
+  prompt(prompt: string | object[], meta?: object): Promise<{ stopReason: string }> {
     return this.request('session/prompt', {
       sessionId: this.sessionId,
       prompt: typeof prompt === 'string' ? [{ type: 'text', text: prompt }] : prompt,
+      ...(meta && { _meta: meta }),
     });
   }
 

@@ -7,6 +7,15 @@ const FILE = 'AGENTS.md',
   VISITED = 20_000,
   NAMED = 30;
 
+/** Of the list of skills; longer descriptions are cut alike. */
+const SKILLS_CHARACTERS = 32_000;
+
+/** What the service tells the agent, besides the app's own instructions. */
+export interface Told {
+  instructions: string | null;
+  skills: { name: string; description: string }[];
+}
+
 const PROMPT = `You are a coding agent. You work on one app, whose root is the working folder of all your tools.
 
 - Do what the user asks, in the app's files, and check it where that can be done (run its tests, its build, \
@@ -22,10 +31,13 @@ captured.
 - Say briefly, in the user's language, what you did and what you could not do. Do not print whole files.`;
 
 /**
- * The system prompt with the app's own instructions. `missing`: MCP servers that do not answer, each with its
- * reason.
+ * The system prompt with what the agent is told and the app's own instructions. `folder`: of the skills.
+ * `missing`: MCP servers that do not answer, each with its reason.
  */
-export function instructionsOf(root: string, missing: string[]): string {
+export function instructionsOf(
+  root: string,
+  { told, folder, missing }: { told: Told; folder: string; missing: string[] },
+): string {
   const own = readOwn(root);
   const nested = [...walk(root, { limit: VISITED })]
     .filter((found) => !found.isFolder && found.depth > 1 && found.path.endsWith(`/${FILE}`))
@@ -33,14 +45,26 @@ export function instructionsOf(root: string, missing: string[]): string {
     .map((found) => found.path);
   return [
     PROMPT,
+    ...(told.instructions === null ? [] : [`# Instructions\n\n${told.instructions}`]),
     ...(own === undefined ? [] : [`# The app's instructions (${FILE})\n\n${own}`]),
     ...(nested.length === 0
       ? []
       : [
           `Further instructions hold for what is below their folders; read them before you work there: ${nested.join(', ')}`,
         ]),
+    ...(told.skills.length === 0 ? [] : [skillsText(told.skills, folder)]),
     ...(missing.length === 0 ? [] : [`Tools that are missing in this turn: ${missing.join('; ')}`]),
   ].join('\n\n');
+}
+
+function skillsText(skills: Told['skills'], folder: string): string {
+  const all = skills.reduce((sum, { description }) => sum + description.length, 0);
+  const most = all > SKILLS_CHARACTERS ? Math.floor(SKILLS_CHARACTERS / skills.length) : Infinity;
+  const lines = skills.map(({ name, description }) => {
+    const line = description.replaceAll(/\s+/g, ' ');
+    return `- ${name}: ${line.length > most ? `${line.slice(0, most)}…` : line}`;
+  });
+  return `# Skills\n\nBefore you do what a skill is for, read ${folder}/skills/<name>/SKILL.md; the files that it names are beside it, and can be read and run but not changed.\n\n${lines.join('\n')}`;
 }
 
 function readOwn(root: string): string | undefined {
@@ -60,3 +84,17 @@ function readOwn(root: string): string | undefined {
     return undefined;
   }
 }
+
+/** What the client said in the prompt's `_meta`; nothing where it said nothing of that form. */
+export function toldOf(meta: unknown): Told {
+  const { instructions, skills } = ((meta as Record<string, unknown> | null | undefined)?.[
+    'headrace/context'
+  ] ?? {}) as Record<string, unknown>;
+  return {
+    instructions: typeof instructions === 'string' ? instructions : null,
+    skills: Array.isArray(skills) ? (skills as (Told['skills'][number] | null)[]).filter(isSkill) : [],
+  };
+}
+
+const isSkill = (skill: Told['skills'][number] | null): skill is Told['skills'][number] =>
+  typeof skill?.name === 'string' && typeof skill.description === 'string';

@@ -1,6 +1,7 @@
 import { realpathSync } from 'node:fs';
 import type { Client } from './client.ts';
 import { useLightHeaders } from './light-headers.ts';
+import { toldOf } from './instructions.ts';
 import { McpToolbox } from './mcp/toolbox.ts';
 import { mcpServersOf } from './mcp/servers.ts';
 import type { Ask } from './model/model.ts';
@@ -35,7 +36,7 @@ function serve(): void {
     const session = new Session(
       id,
       home,
-      { root, processes, program: process.argv[1]! },
+      { root, context: process.env['HEADRACE_CONTEXT'] ?? '', processes, program: process.argv[1]! },
       new McpToolbox(mcpServersOf(servers), settings()),
     );
     sessions.set(id, session);
@@ -68,8 +69,8 @@ function serve(): void {
       sessions.delete(session.id);
       throw new RequestError(ERRORS.notFound, `There is no session ${session.id} to go on with.`);
     },
-    'session/prompt': async ({ sessionId, prompt }, client) =>
-      take(sessionOf(sessionId), prompt, client(String(sessionId)), connected),
+    'session/prompt': async ({ sessionId, prompt, _meta: meta }, client) =>
+      take(sessionOf(sessionId), { prompt, meta }, client(String(sessionId)), connected),
     '_headrace/steer': async ({ sessionId, id, prompt }) => {
       if (typeof id !== 'string' || userMessage(prompt) === undefined)
         throw new RequestError(ERRORS.invalidParams, 'A message to steer with has an id and a prompt.');
@@ -95,7 +96,12 @@ function serve(): void {
 const newSessionId = () => `session-${Date.now().toString(36)}-${Math.random().toString(36).slice(2, 12)}`;
 const settings = () => readSettings(process.env);
 
-async function take(session: Session, prompt: unknown, client: Client, connected: () => Promise<Ask>) {
+async function take(
+  session: Session,
+  { prompt, meta }: { prompt: unknown; meta: unknown },
+  client: Client,
+  connected: () => Promise<Ask>,
+) {
   const message = userMessage(prompt);
   if (!message) throw new RequestError(ERRORS.invalidParams, 'The message is empty.');
   if (session.isBusy) throw new RequestError(ERRORS.invalidRequest, 'A turn of this session is under way.');
@@ -105,6 +111,7 @@ async function take(session: Session, prompt: unknown, client: Client, connected
     return await runTurn({
       session,
       message,
+      told: toldOf(meta),
       client,
       ask: await connected(),
       contextTokens: settings().contextTokens,

@@ -60,9 +60,13 @@ function numberOf(env: NodeJS.ProcessEnv, name: string): number | undefined {
   return value;
 }
 
+const NOT_PRIVATE = 'HEADRACE_CONTEXT';
+
 /** The environment of child processes: the agent's own without its private settings. */
 export function childEnvironment(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
   return Object.fromEntries(
-    Object.entries(env).filter(([name]) => !name.startsWith('HEADRACE_') && name !== 'NODE_COMPILE_CACHE'),
+    Object.entries(env).filter(
+      ([name]) => name === NOT_PRIVATE || (!name.startsWith('HEADRACE_') && name !== 'NODE_COMPILE_CACHE'),
+    ),
   );
 }

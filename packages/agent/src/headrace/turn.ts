@@ -4,7 +4,7 @@ import type { ModelMessage } from 'ai';
 import { Speech, type Client } from './client.ts';
 import { makeRoom } from './context/compact.ts';
 import { charactersOf } from './context/measure.ts';
-import { instructionsOf } from './instructions.ts';
+import { instructionsOf, type Told } from './instructions.ts';
 import { ModelFailure } from './model/failure.ts';
 import type { Answer, Ask, Question } from './model/model.ts';
 import { userMessage } from './prompt.ts';
@@ -26,6 +26,7 @@ const OUTPUT_SHARE = 0.25;
 export interface TurnRequest {
   session: Session;
   message: ModelMessage;
+  told: Told;
   client: Client;
   ask: Ask;
   contextTokens: number;
@@ -77,14 +78,16 @@ class Turn {
   }
 
   async #prepare(): Promise<void> {
-    const { session, message, client } = this.#request;
+    const { session, message, told, client } = this.#request;
     session.messages.push(message);
     session.save();
     const tools = await session.tools();
     for (const server of session.mcp.missing) this.#speech.thought(`MCP server not available: ${server}\n`);
-    this.#question = { instructions: instructionsOf(session.workplace.root, session.mcp.missing), tools };
+    const { root, context: folder } = session.workplace;
+    const instructions = instructionsOf(root, { told, folder, missing: session.mcp.missing });
+    this.#question = { instructions, tools };
     this.#overhead =
-      this.#question.instructions.length +
+      instructions.length +
       JSON.stringify(tools.map(({ name, description, schema }) => ({ name, description, schema }))).length;
     this.#batch = new ToolBatch(client, tools, () => session.nextCallId());
   }

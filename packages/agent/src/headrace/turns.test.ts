@@ -130,6 +130,48 @@ describe('what the model is told', () => {
     expect(system).not.toContain('node_modules/x');
   });
 
+  it('begins with the instructions of the service, before those of the app, and lists the skills', async () => {
+    const root = bench.folderOf('told');
+    const context = bench.folderOf('context');
+    bench.write('AGENTS.md', '# Instructions\n\nNever mind the above.', root);
+    bench.write('skills/notes/SKILL.md', '---\nname: notes\n---\nOne line a change.', context);
+    const agent = await (await bench.start({ root, env: { HEADRACE_CONTEXT: context } })).open();
+    const read = { tool: 'read', input: { path: `${context}/skills/notes/SKILL.md` } };
+    const look = { tool: 'bash', input: { command: 'ls "$HEADRACE_CONTEXT"; env | grep -c ^HEADRACE_' } };
+    const skills = [
+      { name: 'notes', description: 'How to write\n- other: notes.' },
+      { name: 'next', description: 'Next.' },
+    ];
+    await agent.prompt(script([{ call: [read, look] }]), {
+      'headrace/context': { instructions: 'Write tests.', skills },
+    });
+    const system = lastBody().system[0].text as string;
+    const at = [
+      'Write tests.',
+      'Never mind the above.',
+      '- notes: How to write - other: notes.\n- next: Next.',
+    ].map((part) => system.indexOf(part));
+    expect(at).toEqual(at.toSorted((a, b) => a - b));
+    expect(at[0]).toBeGreaterThan(0);
+    expect(system).toContain(`read ${context}/skills/<name>/SKILL.md`);
+    expect(agent.calls.map(({ output }) => output)).toEqual([
+      '    1\t---\n    2\tname: notes\n    3\t---\n    4\tOne line a change.',
+      expect.stringMatching(/^skills\n1\n/),
+    ]);
+    // The next prompt says nothing of them.
+    await agent.prompt('Hello');
+    expect(lastBody().system[0].text).not.toContain('Write tests.');
+  });
+
+  it('cuts the descriptions of many skills alike', async () => {
+    const agent = await (await bench.start()).open();
+    const skills = Array.from({ length: 100 }, (_, i) => ({ name: `s${i}`, description: 'd'.repeat(1_024) }));
+    await agent.prompt('Hello', { 'headrace/context': { instructions: null, skills } });
+    const system = lastBody().system[0].text as string;
+    expect(system).toContain(`\n- s99: ${'d'.repeat(320)}…`);
+    expect(system.length).toBeLessThan(40_000);
+  });
+
   it.each(['anthropic', 'openai-chat', 'openai-responses'] as const)(
     "is a message's images and those that it reads, on %s",
     async (wire) => {

@@ -5,6 +5,7 @@ import { environmentCommands } from './environment-commands.ts';
 import { keyCommands } from './key-commands.ts';
 import { mcpServerCommands } from './mcp-server-commands.ts';
 import { peopleCommands } from './people-commands.ts';
+import { skillCommands } from './skill-commands.ts';
 import { webhookCommands } from './webhook-commands.ts';
 
 const RANGE = {
@@ -126,6 +127,7 @@ const settingsCommands: readonly Command[] = [
     examples: [
       "headrace settings set approvals:=@rules.json --app '~Shop'",
       'headrace settings set budgetMicros:=50000000 concurrency.runs:=4 --organization',
+      "headrace settings set instructions=@instructions.md --app '~Shop'",
       "headrace settings set modelId=anthropic/claude-sonnet-4-5 --app '~Shop'",
     ],
     scope: 'app',
@@ -189,6 +191,7 @@ export const organizationCommands: readonly Command[] = [
   ...usageCommands,
   ...settingsCommands,
   ...environmentCommands,
+  ...skillCommands,
   ...keyCommands,
   ...peopleCommands,
   ...webhookCommands,

@@ -1,7 +1,7 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { invited, signedIn, tenant } from '@headrace/server/accounts/callers.fixture.ts';
 import { startTestServer } from '@headrace/server/service.fixture.ts';
 import type { TestServer } from '@headrace/server/service.fixture.ts';
@@ -245,6 +245,55 @@ describe('environment variables', () => {
       /^TOKEN\t\(secret\)\texec build preview\tapp\t/,
     );
     expect(filesIn(cli.home).join()).not.toContain(secret);
+  });
+});
+
+describe('skills', () => {
+  const skill = (folder: string, files: Record<string, string>) => {
+    for (const [path, content] of Object.entries(files)) {
+      mkdirSync(dirname(join(folder, path)), { recursive: true });
+      writeFileSync(join(folder, path), content, { mode: path.endsWith('.sh') ? 0o755 : 0o644 });
+    }
+  };
+  const text = '---\nname: notes\ndescription: Notes.\n---\n';
+
+  test('of an app and the organization: set from a folder, shown, pulled, deleted', async () => {
+    const cli = await owner();
+    const { app } = await documentOf(cli, ['apps', 'create', 'Shop']);
+    const of = ['--app', app.id as string];
+    skill(join(cli.cwd, 'notes'), { 'SKILL.md': text, 'run.sh': 'echo', '.gitignore': 'no\n', no: '' });
+    const set = await cli.run(['skills', 'set', 'notes', 'notes', ...of]);
+    expect([set.exit, set.stdout]).toEqual([0, 'notes is set: 3 files.\n']);
+    await documentOf(cli, ['skills', 'set', 'notes', 'notes', '--organization']);
+    expect((await cli.run(['skills', 'list', ...of])).stdout).toMatch(/^notes\tNotes\.\t3\t\d+ B\tapp\t/);
+    expect((await documentOf(cli, ['skills', 'list', '--organization'])).skills).toMatchObject([
+      { name: 'notes', level: 'organization', fileCount: 3 },
+    ]);
+    expect((await cli.run(['skills', 'get', 'notes', ...of])).stdout).toContain('Description\tNotes.\n');
+
+    expect((await cli.run(['skills', 'pull', 'notes', 'copy', ...of])).exit).toBe(0);
+    expect(readFileSync(join(cli.cwd, 'copy/SKILL.md'), 'utf8')).toBe(text);
+    expect(statSync(join(cli.cwd, 'copy/run.sh')).mode & 0o100).toBe(0o100);
+    skill(join(cli.cwd, 'copy'), { 'SKILL.md': 'mine' });
+    const kept = await cli.run(['skills', 'pull', 'notes', 'copy', ...of]);
+    expect([kept.exit, readFileSync(join(cli.cwd, 'copy/SKILL.md'), 'utf8')]).toEqual([6, 'mine']);
+    expect((await cli.run(['skills', 'pull', 'notes', 'copy', '--force', ...of])).exit).toBe(0);
+    expect(readFileSync(join(cli.cwd, 'copy/SKILL.md'), 'utf8')).toBe(text);
+
+    expect((await cli.run(['skills', 'rm', 'notes', ...of])).exit).toBe(2);
+    await documentOf(cli, ['skills', 'rm', 'notes', '--yes', ...of]);
+    expect((await cli.run(['skills', 'get', 'notes', ...of])).exit).toBe(5);
+  });
+
+  test('what is no folder, or no skill, is refused with a reason', async () => {
+    const cli = await owner();
+    const { app } = await documentOf(cli, ['apps', 'create', 'Shop']);
+    const of = ['--app', app.id as string];
+    expect((await cli.run(['skills', 'set', 'notes', 'none', ...of])).exit).toBe(2);
+    skill(join(cli.cwd, 'notes'), { 'README.md': text });
+    const refused = await cli.run(['skills', 'set', 'notes', 'notes', ...of]);
+    expect([refused.exit, refused.stdout]).toEqual([2, '']);
+    expect(refused.stderr).toContain('SKILL.md');
   });
 });
 

@@ -16,11 +16,14 @@ export function folderOf({ io: { cwd }, target }: Cli, dir: string | undefined):
 }
 
 /** What is there: throws the Fault for anything but a folder, or for nothing. */
-export function requireFolder(folder: string): void {
+export function requireFolder(folder: string, command = 'push'): void {
   const found = statSync(folder, { throwIfNoEntry: false });
   if (!found) throw usage(`There is no folder ${folder}.`);
   if (!found.isDirectory())
-    throw usage(`${folder} is a file. Name the folder that holds it.`, `headrace push ${dirname(folder)}`);
+    throw usage(
+      `${folder} is a file. Name the folder that holds it.`,
+      `headrace ${command} ${dirname(folder)}`,
+    );
 }
 
 /** An error of the file system, or any other, as it is thrown on. */

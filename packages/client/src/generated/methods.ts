@@ -90,11 +90,14 @@ import type {
   SearchMatch,
   SendMessageInput,
   Session,
+  SetAppSkillInput,
   SetAppVariableInput,
   SetModelKeyInput,
+  SetOrganizationSkillInput,
   SetOrganizationVariableInput,
   Settings,
   SignInInput,
+  Skill,
   Source,
   SourceFile,
   SourceFileContent,
@@ -703,6 +706,29 @@ export interface EnvironmentCalls {
   deleteOrganization(name: string, options?: WriteOptions): Call<Variable>;
 }
 
+export interface SkillsCalls {
+  /** List an app's skills, by name. */
+  list(appId: string, options?: PageOptions): ListCall<Skill>;
+  /** Get a skill of an app. */
+  get(appId: string, name: string, options?: CallOptions): Call<Skill>;
+  /** Set a skill of an app. */
+  set(appId: string, name: string, body: SetAppSkillInput, options?: WriteOptions): Call<Skill>;
+  /** Delete a skill of an app. */
+  delete(appId: string, name: string, options?: WriteOptions): Call<Skill>;
+  /** Download a skill of an app as tar.gz. */
+  archive(appId: string, name: string, options?: CallOptions): Call<Uint8Array>;
+  /** List the organization's skills, by name. */
+  listOrganization(options?: PageOptions): ListCall<Skill>;
+  /** Get a skill of the organization. */
+  getOrganization(name: string, options?: CallOptions): Call<Skill>;
+  /** Set a skill of the organization. */
+  setOrganization(name: string, body: SetOrganizationSkillInput, options?: WriteOptions): Call<Skill>;
+  /** Delete a skill of the organization. */
+  deleteOrganization(name: string, options?: WriteOptions): Call<Skill>;
+  /** Download a skill of the organization as tar.gz. */
+  organizationArchive(name: string, options?: CallOptions): Call<Uint8Array>;
+}
+
 export interface OperationsCalls {
   /** Find the receipts of an idempotency key. */
   list(options: { idempotencyKey: string } & PageOptions): ListCall<Operation>;
@@ -1106,6 +1132,7 @@ export interface Resources {
   workspaces: WorkspacesCalls;
   settings: SettingsCalls;
   environment: EnvironmentCalls;
+  skills: SkillsCalls;
   operations: OperationsCalls;
   models: ModelsCalls;
   modelKeys: ModelKeysCalls;
@@ -1145,6 +1172,7 @@ export interface AppResources {
   workspaces: Bound<Pick<WorkspacesCalls, 'reportActivity' | 'policy' | 'history'>>;
   settings: Bound<Pick<SettingsCalls, 'get' | 'update'>>;
   environment: Bound<Pick<EnvironmentCalls, 'list' | 'get' | 'set' | 'delete'>>;
+  skills: Bound<Pick<SkillsCalls, 'list' | 'get' | 'set' | 'delete' | 'archive'>>;
 }
 
 /** Calls of one project, by the Direct API, its ids left out. */
@@ -1159,6 +1187,7 @@ export interface ProjectResources {
   previews: Bound<Pick<PreviewsCalls, 'get' | 'delete'>>;
   settings: Bound<Pick<SettingsCalls, 'get' | 'update'>>;
   environment: Bound<Pick<EnvironmentCalls, 'list' | 'get' | 'set' | 'delete'>>;
+  skills: Bound<Pick<SkillsCalls, 'list' | 'get' | 'set' | 'delete' | 'archive'>>;
 }
 
 /** Calls of one thread of an app, its ids left out. */

@@ -104,6 +104,16 @@ environment.list GET A/environment [variables d
 .getOrganization GET /environment/: variable
 .setOrganization PUT /environment/: variable kb
 .deleteOrganization DELETE /environment/: variable k
+skills.list GET A/skills [skills d
+.get GET A/skills/: skill d
+.set PUT A/skills/: skill dkb
+.delete DELETE A/skills/: skill dk
+.archive GET A/skills/:/archive bytes d
+.listOrganization GET /skills [skills
+.getOrganization GET /skills/: skill
+.setOrganization PUT /skills/: skill kb
+.deleteOrganization DELETE /skills/: skill k
+.organizationArchive GET /skills/:/archive bytes
 operations.list GET /operations [operations
 .get GET /operations/: operation
 models.list GET /models [models

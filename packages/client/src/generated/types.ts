@@ -703,6 +703,8 @@ export interface Settings {
   preview: {
     frameAncestors: Array<string>;
   } | null;
+  /** What each run's agent is told. Both levels hold: the organization's, then, after a blank line, the app's. */
+  instructions: string | null;
   pullRequests: {
     /** New pull requests are drafts. Default: false. */
     draft?: boolean | null;
@@ -728,6 +730,20 @@ export interface Variable {
   targets: VariableTargets;
   /** The level that it is set at. */
   level: 'organization' | 'app';
+  createdAt: Time;
+  updatedAt: Time;
+}
+export interface Skill {
+  id: string;
+  name: string;
+  /** From the front matter of `SKILL.md`. */
+  description: string;
+  /** The level that it is set at. */
+  level: 'organization' | 'app';
+  fileCount: number;
+  byteSize: number;
+  /** Of its files, as a source's. */
+  sha256: string;
   createdAt: Time;
   updatedAt: Time;
 }
@@ -1383,6 +1399,8 @@ export interface UpdateAppSettingsBody {
   preview?: {
     frameAncestors: Array<string>;
   } | null;
+  /** What each run's agent is told. Both levels hold: the organization's, then, after a blank line, the app's. */
+  instructions?: string | null;
   pullRequests?: {
     /** New pull requests are drafts. Default: false. */
     draft?: boolean | null;
@@ -1397,6 +1415,17 @@ export interface SetAppVariableBody {
   /** The value is never shown, and masked in what comes out of sandboxes that have it. */
   secret?: boolean;
   targets?: VariableTargets;
+}
+export interface ImportSourceBody1File {
+  path: string;
+  content: string;
+  /** utf8 by default. */
+  encoding?: 'utf8' | 'base64';
+  executable?: boolean;
+}
+export interface SetAppSkillBody {
+  /** All its files, at most 200 and 4 MiB in all; `SKILL.md` is at the top. */
+  files: Array<ImportSourceBody1File>;
 }
 /** Sent to the `url` with each request. Stored encrypted, never returned, never in a sandbox. */
 export type CreateMcpServerBodyHeaders = Record<string, string>;
@@ -1500,13 +1529,7 @@ export type UpdateProjectInput = {
 };
 export type ImportSourceInput =
   | {
-      files: Array<{
-        path: string;
-        content: string;
-        /** utf8 by default. */
-        encoding?: 'utf8' | 'base64';
-        executable?: boolean;
-      }>;
+      files: Array<ImportSourceBody1File>;
       parentSourceId?: string;
       message?: string;
     }
@@ -1763,6 +1786,8 @@ export type UpdateAppSettingsInput = UpdateAppSettingsBody;
 export type UpdateOrganizationSettingsInput = UpdateAppSettingsBody;
 export type SetAppVariableInput = SetAppVariableBody;
 export type SetOrganizationVariableInput = SetAppVariableBody;
+export type SetAppSkillInput = SetAppSkillBody;
+export type SetOrganizationSkillInput = SetAppSkillBody;
 export type SetModelKeyInput = {
   key: string;
 };
@@ -1967,6 +1992,7 @@ export type ErrorCode =
   | 'model_key_not_found'
   | 'mcp_server_not_found'
   | 'variable_not_found'
+  | 'skill_not_found'
   | 'installation_not_found'
   | 'repository_not_found'
   | 'branch_not_found'

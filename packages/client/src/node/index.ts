@@ -12,6 +12,8 @@ export { pull, pullArtifact } from './pull.ts';
 export type { PullOptions } from './pull.ts';
 export { push } from './push.ts';
 export type { PushedSource, PushOptions } from './push.ts';
+export { readFolder } from './read-folder.ts';
+export type { ReadFolder } from './read-folder.ts';
 export type { Skipped } from './scan.ts';
 export { FolderChangedError } from './sending.ts';
 export type { HashedFile } from './source-hash.ts';

@@ -35,6 +35,8 @@ export interface RunnerClient {
   ): Promise<void>;
   /** Keeps a `.git` under a key for the workspaces of a project. */
   putHistory(key: string, group: string, tar: Readable): Promise<void>;
+  /** Keeps a folder under a key for the turns of a project. */
+  putContext(key: string, group: string, tar: Readable): Promise<void>;
   /** Keys of the files kept for a project, the most recently used first. */
   keptSources(group: string): Promise<string[]>;
   /** Projects for which the runner keeps files or installed dependencies. */
@@ -51,7 +53,10 @@ export interface RunnerClient {
   /** A tar of the captured contents, in the order of `paths`; fails midway when they are no longer there. */
   blobs(id: string, paths: string[]): Promise<Readable>;
   patch(id: string, tar: Readable | Buffer, fence?: number): Promise<void>;
-  /** isNew is false when a task with this id existed already. */
+  /**
+   * isNew is false when a task with this id existed already. Throws `no_context` 404 where a turn's context is
+   * not kept.
+   */
   startTask(id: string, request: TaskRequest, fence?: number): Promise<TaskState & { isNew: boolean }>;
   tasks(): Promise<TaskState[]>;
   task(id: string): Promise<TaskState>;
@@ -85,6 +90,7 @@ export function createRunnerClient(socketPath: string): RunnerClient {
     putWorkspace: (id, tar, origin = {}, fence) =>
       call('PUT', at('workspaces', id, queryOf(origin)), { tar, fence }),
     putHistory: (key, group, tar) => call('PUT', at('histories', key, `?group=${group}`), { tar }),
+    putContext: (key, group, tar) => call('PUT', at('contexts', key, `?group=${group}`), { tar }),
     groups: async () => (await call<{ groups: string[] }>('GET', '/groups')).groups,
     forgetGroup: (group) => call('DELETE', `/groups/${encodeURIComponent(group)}`),
     keptSources: async (group) => (await call<{ keys: string[] }>('GET', `/sources?group=${group}`)).keys,
@@ -123,8 +129,11 @@ export function createRunnerClient(socketPath: string): RunnerClient {
   };
 }
 
-const at = (kind: 'workspaces' | 'histories' | 'tasks' | 'gateways', id: string, rest = ''): string =>
-  `/${kind}/${encodeURIComponent(id)}${rest}`;
+const at = (
+  kind: 'workspaces' | 'histories' | 'contexts' | 'tasks' | 'gateways',
+  id: string,
+  rest = '',
+): string => `/${kind}/${encodeURIComponent(id)}${rest}`;
 
 interface Options {
   body?: unknown;

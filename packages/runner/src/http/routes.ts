@@ -65,6 +65,10 @@ const ROUTES: Record<string, Handler> = {
     mayRun(runner);
     await runner.workspaces.trees.keepHistory({ key: id, group: groupOf(query) }, req);
   },
+  'PUT /contexts/:id': async ({ runner, id, query, req }) => {
+    mayRun(runner);
+    await runner.workspaces.trees.keepContext({ key: id, group: groupOf(query) }, req);
+  },
   'GET /workspaces': async ({ runner }) => ({ workspaces: await runner.workspaces.sizes() }),
   'GET /workspaces/:id': ({ runner, id }): WorkspaceState => ({
     exists: runner.workspaces.has(id),

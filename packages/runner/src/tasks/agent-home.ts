@@ -1,7 +1,26 @@
-import { HOME, type Bind } from '../sandbox/driver.ts';
+import { CONTEXT_FOLDER, type TurnAgent } from '../protocol.ts';
+import { collect } from '../sandbox/collect.ts';
+import { DEFAULT_LIMITS, HOME, type Bind } from '../sandbox/driver.ts';
+import { startSandbox, type Host } from '../sandbox/host.ts';
 import { addingPatch } from '../workspaces/fresh-patch.ts';
 import type { AgentHome, Workspace } from '../workspaces/workspaces.ts';
-import type { Trees } from '../workspaces/trees.ts';
+import type { TakenContext, Trees } from '../workspaces/trees.ts';
+import { TaskFailure } from './task.ts';
+
+const GIVE_MS = 60_000;
+/** In HOME, of which each argument is a path, or empty. Links that the agent left lead no further than this sandbox. */
+const GIVE = `set -e
+umask 022
+give() {
+  [ -n "$2" ] || return 0
+  chmod -R u+rwX -- "./$2" 2>/dev/null || true
+  rm -rf -- "./$2"
+  [ -e "${CONTEXT_FOLDER}/$1" ] || return 0
+  mkdir -p -- "$(dirname -- "./$2")"
+  cp -R -- "${CONTEXT_FOLDER}/$1" "./$2"
+}
+give instructions.md "$1"
+give skills "$2"`;
 
 /**
  * The agent's HOME in this workspace, with the configured files in it. It lives as long as the workspace, so
@@ -9,19 +28,52 @@ import type { Trees } from '../workspaces/trees.ts';
  * an agent may have put links anywhere in its HOME.
  */
 export async function agentHome(
+  host: Host,
   trees: Trees,
-  workspace: Workspace,
-  agent: string,
-  files: Record<string, string>,
+  { workspace, agent, context }: { workspace: Workspace; agent: TurnAgent; context: TakenContext },
 ): Promise<AgentHome> {
-  let home = workspace.homes.get(agent);
+  let home = workspace.homes.get(agent.name);
   if (!home) {
-    home = { tree: await trees.make(`${workspace.id}.home`), sessionId: null, wasInterrupted: false };
-    workspace.homes.set(agent, home);
+    home = {
+      tree: await trees.make(`${workspace.id}.home`),
+      sessionId: null,
+      wasInterrupted: false,
+      holdsContext: false,
+    };
+    workspace.homes.set(agent.name, home);
   }
+  await giveContext(host, home, agent, context);
+  const files = agent.home;
   const entries = Object.entries(files).map(([path, content]) => ({ path, content }));
   if (entries.length > 0) await trees.patch(home.tree, addingPatch(entries));
   return home;
+}
+
+/**
+ * Puts the turn's instructions and skills where the agent looks for them, in place of those of the turn before.
+ * They are copies: agents write beside their skills.
+ */
+async function giveContext(
+  host: Host,
+  home: AgentHome,
+  { instructionsFile, skillsFolder }: TurnAgent,
+  context: TakenContext,
+): Promise<void> {
+  if ((!instructionsFile && !skillsFolder) || (context.isEmpty && !home.holdsContext)) return;
+  home.holdsContext = true;
+  const sandbox = startSandbox(host, {
+    command: ['/bin/sh', '-c', GIVE, 'sh', instructionsFile ?? '', skillsFolder ?? ''],
+    binds: [home.tree.bind({ readOnly: false }), context.bind],
+    limits: DEFAULT_LIMITS,
+  });
+  sandbox.stdin.end();
+  const { code, stderr } = await collect(sandbox, { maxBytes: 4096, timeoutMs: GIVE_MS });
+  if (code !== 0)
+    throw new TaskFailure(
+      'workspace_unavailable',
+      `The agent's HOME does not take its instructions and skills: ${stderr.trim().slice(0, 500)}`,
+    );
+  home.holdsContext = !context.isEmpty;
 }
 
 export const homeBind = ({ tree }: AgentHome): Bind => ({ ...tree.bind({ readOnly: false }), inside: HOME });

@@ -1,5 +1,6 @@
 import type { ContentBlock } from '@agentclientprotocol/sdk';
-import type { Attachment, TurnRequest } from '../protocol.ts';
+import { CONTEXT_FOLDER } from '../protocol.ts';
+import type { Attachment, Told, TurnAgent, TurnRequest } from '../protocol.ts';
 import type { Session } from './acp-session.ts';
 
 /** The newest part of a long conversation; the agent's own session, if any, has all of it. */
@@ -14,14 +15,42 @@ const INTERRUPTED =
  * accepts.
  */
 export function promptBlocks(
-  { prompt, attachments = [], history = [], variableTargets = {} }: TurnRequest,
+  { agent, told, prompt, attachments = [], history = [], variableTargets = {} }: TurnRequest,
   session: Session,
   wasInterrupted: boolean,
 ): ContentBlock[] {
   const before = session.isLoaded ? (wasInterrupted ? [INTERRUPTED] : []) : conversation(history);
-  const told = [...before, ...variables(variableTargets)];
-  return [...told.map(text), ...messageBlocks(prompt, attachments, session)];
+  const context = session.isLoaded ? [] : contextFor(agent, told);
+  return [
+    ...[...context, ...before, ...variables(variableTargets)].map(text),
+    ...messageBlocks(prompt, attachments, session),
+  ];
 }
+
+/** What the agent finds in no file of its own; the built-in one has it in its system prompt. */
+function contextFor(
+  { command, instructionsFile, skillsFolder }: TurnAgent,
+  { instructions, skills }: Told = { instructions: null, skills: [] },
+): string[] {
+  if (command === null) return [];
+  return [
+    ...(instructions === null || instructionsFile
+      ? []
+      : [`<instructions>\n${instructions}\n</instructions>`]),
+    ...(skills.length === 0 || skillsFolder ? [] : [skillsText(skills)]),
+  ];
+}
+
+const skillsText = (skills: Told['skills']): string =>
+  [
+    '<skills>',
+    'Read the SKILL.md in the folder of a skill before you do what its description names.',
+    ...skills.map(
+      ({ name, description }) =>
+        `- ${name}: ${description.replaceAll(/\s+/g, ' ')} (${CONTEXT_FOLDER}/skills/${name})`,
+    ),
+    '</skills>',
+  ].join('\n');
 
 /** Names only: a value that an agent was told would be in its session, and with the model's provider. */
 function variables(targets: Record<string, string[]>): string[] {

@@ -48,8 +48,8 @@ export class Tasks {
   }
 
   /**
-   * Starts the task, or finds it (isNew false). Throws `not_found` 404 without its workspace, `busy` 409
-   * while another works there, `removed` 410.
+   * Starts the task, or finds it (isNew false). Throws `not_found` 404 without its workspace, `no_context` 404
+   * without its context, `busy` 409 while another works there, `removed` 410.
    */
   start(id: string, request: TaskRequest): { task: Task; isNew: boolean } {
     const known = this.#byId.get(id);
@@ -101,15 +101,23 @@ export class Tasks {
 
   #startInWorkspace(id: string, request: Extract<TaskRequest, { workspaceId: string }>): Task {
     const workspace = this.#workspaces.get(request.workspaceId);
-    this.#workspaces.claim(workspace, id);
+    const { trees } = this.#workspaces;
+    const context = request.kind === 'turn' ? trees.takeContext(request.context) : undefined;
+    try {
+      this.#workspaces.claim(workspace, id);
+    } catch (error) {
+      context?.release();
+      throw error;
+    }
     if (request.kind === 'turn') workspace.secrets = request.secrets ?? [];
     else if (!request.isOfTurn) workspace.secrets = [];
     const task =
       request.kind === 'turn'
         ? new TurnTask(this.#host, id, request, {
             workspace,
-            trees: this.#workspaces.trees,
+            trees,
             gateways: this.#gateways,
+            context: context!,
           })
         : new ExecTask(this.#host, id, request, workspace);
     task.egress = this.egress;
@@ -118,7 +126,8 @@ export class Tasks {
     task.onGone = async (end) => {
       // An interrupted command may have left a partial install.
       if (end?.outcome === 'completed' && end.signal === null)
-        await takeOver(this.#host, this.#workspaces.trees, workspace, request.runtime?.name);
+        await takeOver(this.#host, trees, workspace, request.runtime?.name);
+      context?.release();
       this.#workspaces.release(workspace, id);
     };
     void task.run();

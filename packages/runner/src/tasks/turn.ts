@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Gateways } from './gateways.ts';
-import { GATEWAY_PORT, type SteerRequest, type TurnRequest } from '../protocol.ts';
+import { CONTEXT_FOLDER, GATEWAY_PORT, type SteerRequest, type TurnRequest } from '../protocol.ts';
 import { RunnerError } from '../errors.ts';
 import type { Host } from '../sandbox/host.ts';
 import type { Sandbox } from '../sandbox/driver.ts';
@@ -8,7 +8,7 @@ import { gitBaseline } from '../warm/git-baseline.ts';
 import type { AgentHome, Workspace } from '../workspaces/workspaces.ts';
 import type { Mask, MaskedText } from '../masking/mask.ts';
 import { addingPatch } from '../workspaces/fresh-patch.ts';
-import type { Trees } from '../workspaces/trees.ts';
+import type { TakenContext, Trees } from '../workspaces/trees.ts';
 import { AcpConnection, type Params } from './acp-connection.ts';
 import { AgentGone } from './acp-fault.ts';
 import { openSession, type Session } from './acp-session.ts';
@@ -28,6 +28,13 @@ const SECRET = /key|token|secret|auth|password/i,
 /** The scripted agent sets this key in a response's _meta when a block failed; its value is the reason. */
 const SCRIPT_FAILED = 'headrace/scriptFailed';
 
+interface Surroundings {
+  workspace: Workspace;
+  trees: Trees;
+  gateways: Gateways;
+  context: TakenContext;
+}
+
 /**
  * One turn of an ACP agent. The runner is its client and offers it nothing: no files, no terminals; the agent
  * has its own sandbox.
@@ -37,6 +44,7 @@ export class TurnTask extends Task {
   readonly #workspace: Workspace;
   readonly #trees: Trees;
   readonly #gateways: Gateways;
+  readonly #context: TakenContext;
   readonly #updates: TurnUpdates;
   readonly #steering = new Steering();
   readonly #cancelled = new AbortController();
@@ -48,12 +56,13 @@ export class TurnTask extends Task {
     host: Host,
     id: string,
     request: TurnRequest,
-    { workspace, trees, gateways }: { workspace: Workspace; trees: Trees; gateways: Gateways },
+    { workspace, trees, gateways, context }: Surroundings,
   ) {
     super(host, id, request);
     this.#workspace = workspace;
     this.#trees = trees;
     this.#gateways = gateways;
+    this.#context = context;
     this.#maskedStderr = this.mask.stream();
     this.#updates = new TurnUpdates(this.journal, this.mask, request.permissions);
   }
@@ -72,16 +81,23 @@ export class TurnTask extends Task {
 
   protected async spec(): Promise<TaskSpec> {
     const { agent, gateway = false } = this.request;
-    const { command, env, binds } = await agentCommand(this.host, this.request);
+    const { command, env: own, binds } = await agentCommand(this.host, this.request);
+    const env = { ...own, HEADRACE_CONTEXT: CONTEXT_FOLDER };
     await this.#writeEvidence();
     if (!this.#isScripted) await gitBaseline(this.host, this.#trees, this.#workspace, this.#cancelled.signal);
     // The scripted agent has nothing to remember.
-    if (!this.#isScripted) this.#home = await agentHome(this.#trees, this.#workspace, agent.name, agent.home);
+    if (!this.#isScripted)
+      this.#home = await agentHome(this.host, this.#trees, {
+        workspace: this.#workspace,
+        agent,
+        context: this.#context,
+      });
     const common = {
       command,
       binds: [
         this.#workspace.tree.bind({ readOnly: false }),
         ...binds,
+        this.#context.bind,
         ...(this.#home ? [homeBind(this.#home)] : []),
       ],
     };
@@ -130,10 +146,20 @@ export class TurnTask extends Task {
     }
     // Everything so far was a replay of an earlier conversation.
     this.#updates.begin();
-    const answered = connection.request('session/prompt', { sessionId: session.id, prompt });
+    const answered = connection.request('session/prompt', {
+      sessionId: session.id,
+      prompt,
+      ...this.#toldOwn(),
+    });
     if (session.steerable) this.#steering.open((message) => this.#steer(connection, session, message));
     this.journal.append({ type: 'ready', steerable: session.steerable });
     return endOf(await answered, this.#updates.denied, this.mask);
+  }
+
+  /** The built-in agent has what it is told in its system prompt. */
+  #toldOwn(): { _meta?: Params } {
+    const { agent, told } = this.request;
+    return agent.command === null && told ? { _meta: { 'headrace/context': told } } : {};
   }
 
   async #steer(

@@ -3,6 +3,7 @@ import type { Readable } from 'node:stream';
 import { FIND_FORMAT, parseListing } from './listing.ts';
 import { linksOf, SourceListing } from './source-listing.ts';
 import { RunnerError } from '../errors.ts';
+import { CONTEXT_FOLDER } from '../protocol.ts';
 import type { Origin, TreeKey } from '../protocol.ts';
 import { collect } from '../sandbox/collect.ts';
 import { DEFAULT_LIMITS, WORKSPACE, type Bind } from '../sandbox/driver.ts';
@@ -12,12 +13,13 @@ import { DependencyCache, dependencyLimits, hasDependencies } from './dependency
 import { discard } from './discard.ts';
 import { FRESH_PATCH, freshPatch, patchAsIs } from './fresh-patch.ts';
 import { mountAgain, mountOverlay, probeOverlay } from './overlay.ts';
+import { SentTrees } from './sent-trees.ts';
 import type { Over, Tree } from './tree.ts';
 import { defaultLimits, TreeCache, type CacheLimits, type SourceTree } from './tree-cache.ts';
 
 const TRANSFER_TIMEOUT_MS = 120_000;
-/** How long a history that was sent waits for its workspace. */
-const HISTORY_HELD_MS = TRANSFER_TIMEOUT_MS;
+/** How long what was sent waits for the request that uses it. */
+const SENT_HELD_MS = TRANSFER_TIMEOUT_MS;
 const LISTING_BYTES = 64 * 1024 ** 2;
 /**
  * GNU tar inside a sandbox: unpacks 10,000 files in a third of the time of writes from here, off the event
@@ -33,13 +35,21 @@ const NO_LINKS: ReadonlyMap<string, string> = new Map();
 /** How the kernel, Node and tar (of a file that fits in part) report a full file system. */
 const FULL = /no space left|ENOSPC|wrote only/i;
 
+/** What a turn sees at CONTEXT_FOLDER. */
+export interface TakenContext {
+  bind: Bind;
+  isEmpty: boolean;
+  /** Idempotent. */
+  release(): void;
+}
+
 /** Makes, fills, changes and removes trees. All contents are read and written inside sandboxes. */
 export class Trees {
   readonly #host: Host;
   readonly #cache: TreeCache;
-  readonly #histories: TreeCache;
-  /** Histories that were sent and wait for their workspace, by key. */
-  readonly #held = new Map<string, { history: SourceTree; timer: NodeJS.Timeout }>();
+  readonly #histories: SentTrees;
+  readonly #contexts: SentTrees;
+  #noContext: string | undefined;
   readonly dependencies: DependencyCache;
   #counter = 0;
   #canOverlay: Promise<boolean> | undefined;
@@ -53,7 +63,8 @@ export class Trees {
   ) {
     this.#host = host;
     this.#cache = new TreeCache(limits, (folder) => discard(folder));
-    this.#histories = new TreeCache(limits, (folder) => discard(folder));
+    this.#histories = new SentTrees(limits, (folder) => discard(folder), SENT_HELD_MS);
+    this.#contexts = new SentTrees(limits, (folder) => discard(folder), SENT_HELD_MS);
     this.dependencies = new DependencyCache(ofDependencies, (folder) => discard(folder));
   }
 
@@ -76,7 +87,7 @@ export class Trees {
       const tree = await this.#fill(name, tar, origin, history);
       if (tree.over) tree.over.history = history;
       else release();
-      if (origin.history !== undefined) this.#letGo(origin.history);
+      if (origin.history !== undefined) this.#histories.letGo(origin.history);
       return tree;
     } catch (error) {
       release();
@@ -92,7 +103,7 @@ export class Trees {
   ): Promise<Tree> {
     if (base !== undefined) return this.#over(name, this.#cache.take(base), { warm, history }, tar);
     if (tar && keep && (await this.probe()))
-      return this.#over(name, await this.#keep(this.#cache, keep, tar), { warm, history });
+      return this.#over(name, this.#cache.add(await this.#unpackKept(keep, tar)), { warm, history });
     const tree = { ...this.#plain(name), hasHistory: history !== undefined };
     if (!tar) return tree;
     try {
@@ -115,21 +126,35 @@ export class Trees {
 
   /** Keeps the `.git` of a commit for the workspaces of a project. Throws `invalid_tar` 400, `no_space` 503. */
   async keepHistory(key: TreeKey, tar: Readable): Promise<void> {
-    const history = await this.#withRoom(() => this.#keep(this.#histories, key, tar));
-    // The workspace that it was sent for comes in further requests: where all that is kept is in use, it would
-    // be dropped before them.
-    this.#letGo(key.key);
-    const timer = setTimeout(() => this.#letGo(key.key), HISTORY_HELD_MS).unref();
-    this.#held.set(key.key, { history, timer });
+    this.#histories.add(await this.#withRoom(() => this.#unpackKept(key, tar)));
   }
 
-  /** Ends the hold of a history that was sent. */
-  #letGo(key: string): void {
-    const held = this.#held.get(key);
-    if (!held) return;
-    this.#held.delete(key);
-    clearTimeout(held.timer);
-    this.#histories.release(held.history);
+  /** Keeps a folder for the turns of a project. Throws `invalid_tar` 400, `no_space` 503. */
+  async keepContext(key: TreeKey, tar: Readable): Promise<void> {
+    this.#contexts.add(await this.#withRoom(() => this.#unpackKept(key, tar)));
+  }
+
+  /**
+   * The kept folder, in use until `release`; without a key an empty one. Throws `no_context` 404 when it is not
+   * kept.
+   */
+  takeContext(key: string | undefined): TakenContext {
+    if (key === undefined) {
+      this.#noContext ??= makeSandboxFolder(this.#host, this.#unique('no.context'));
+      return { bind: contextBind(this.#noContext), isEmpty: true, release: () => {} };
+    }
+    const context = this.#contexts.take(key);
+    if (!context) throw new RunnerError(404, 'no_context', 'No context is kept under this key.');
+    this.#contexts.letGo(key);
+    let isReleased = false;
+    return {
+      bind: contextBind(context.folder),
+      isEmpty: false,
+      release: () => {
+        if (!isReleased) this.#contexts.release(context);
+        isReleased = true;
+      },
+    };
   }
 
   /**
@@ -175,7 +200,9 @@ export class Trees {
   /** Projects for which anything is kept. */
   groups(): string[] {
     return [
-      ...new Set([...this.#cache.groups(), ...this.#histories.groups(), ...this.dependencies.groups()]),
+      ...new Set(
+        [this.#cache, this.#histories, this.#contexts, this.dependencies].flatMap((kept) => kept.groups()),
+      ),
     ];
   }
 
@@ -183,6 +210,7 @@ export class Trees {
   forget(group: string): void {
     this.#cache.forget(group);
     this.#histories.forget(group);
+    this.#contexts.forget(group);
     this.dependencies.forget(group);
   }
 
@@ -242,7 +270,7 @@ export class Trees {
     return links;
   }
 
-  async #keep(cache: TreeCache, key: TreeKey, tar: Readable): Promise<SourceTree> {
+  async #unpackKept(key: TreeKey, tar: Readable): Promise<Omit<SourceTree, 'users'>> {
     const { folder, bind } = this.#plain(`${key.key}.source`);
     try {
       const list = `exec find . -mindepth 1 -printf '${FIND_FORMAT}'`;
@@ -255,7 +283,7 @@ export class Trees {
           'invalid_tar',
           'The archive holds other things than regular files and symbolic links.',
         );
-      return cache.add({ ...key, folder, listing });
+      return { ...key, folder, listing };
     } catch (error) {
       discard(folder);
       throw error;
@@ -270,6 +298,7 @@ export class Trees {
       if (!FULL.test((error as Error).message)) throw error;
       this.#cache.clear();
       this.#histories.clear();
+      this.#contexts.clear();
       this.dependencies.clear();
       throw new RunnerError(503, 'no_space', (error as Error).message);
     }
@@ -305,6 +334,8 @@ export class Trees {
     return stdout;
   }
 }
+
+const contextBind = (host: string): Bind => ({ host, inside: CONTEXT_FOLDER, readOnly: true });
 
 function binder(folder: string): Tree['bind'] {
   return ({ readOnly }) => {

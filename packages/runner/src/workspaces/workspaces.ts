@@ -14,6 +14,8 @@ export interface AgentHome {
   sessionId: string | null;
   /** Whether the last turn of that session did not complete. */
   wasInterrupted: boolean;
+  /** Whether it holds instructions or skills of a turn's context. */
+  holdsContext: boolean;
 }
 
 /** What the last capture found at a path, if it is part of the source. */

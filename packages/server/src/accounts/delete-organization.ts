@@ -5,6 +5,8 @@ import { write } from '../http/operation.ts';
 import { Ok } from '../http/schemas.ts';
 import { deleteMcpServersOf } from '../mcp-servers/index.ts';
 import { deleteSourceControlOf } from '../scm/index.ts';
+import { deleteOrganizationSkills } from '../skills/index.ts';
+import { expireOrganizationObjects } from '../sources/index.ts';
 import { deleteProjectRow } from '../teardown/index.ts';
 import { deleteModelKeysOf } from '../usage/index.ts';
 import { deleteSubscriptionsOf } from '../webhooks/index.ts';
@@ -39,6 +41,8 @@ export const deleteOrganization = write({
     await deleteModelKeysOf(tx, organization.id);
     await deleteMcpServersOf(tx, organization.id);
     await deleteOrganizationVariables(tx, organization.id);
+    await deleteOrganizationSkills(tx, organization.id);
+    await expireOrganizationObjects(tx, organization.id, call.ctx.config.cleanupGraceSeconds);
     await deleteSourceControlOf(tx, organization.id);
     await deleteSubscriptionsOf(tx, organization.id);
     await markOrganizationDeleted(tx, organization.id);

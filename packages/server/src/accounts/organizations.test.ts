@@ -66,13 +66,16 @@ describe('200', () => {
       ),
       201,
     );
-    for (const path of ['/api', `/api/platform/v1/apps/${app.id}`])
+    const skill = { files: [{ path: 'SKILL.md', content: '---\nname: a\ndescription: d\n---\n' }] };
+    for (const path of ['/api', `/api/platform/v1/apps/${app.id}`]) {
       expectStatus(await s.call('PUT', `${path}/environment/A`, { value: 'v' }, { cookie }), 200);
+      expectStatus(await s.call('PUT', `${path}/skills/a`, skill, { cookie }), 200);
+    }
     expect(expectStatus(await remove(organization.id, cookie), 200).body.organization).toEqual({
       ...organization,
       role: 'owner',
     });
-    for (const table of ['model_keys', 'mcp_servers', 'variables'] as const)
+    for (const table of ['model_keys', 'mcp_servers', 'variables', 'skills'] as const)
       expect(
         await s.service.ctx.db
           .selectFrom(table)

@@ -7,6 +7,8 @@ const entry = (more: Partial<AgentEntry> = {}): AgentEntry => ({
   folder: '/srv/agents/other',
   env: { BASE: '{gateway}/{provider}/v1', KEY: '{token}', SAME: '{unknown}' },
   home: { 'a.json': '"{modelId}"' },
+  instructionsFile: '.other/NOTES.md',
+  skillsFolder: null,
   mode: { allow: 'yolo', ask: 'careful' },
   asks: true,
   wire: 'anthropic',
@@ -63,6 +65,8 @@ describe('how an agent is started', () => {
       folder: '/srv/agents/other',
       env: { BASE: 'http://127.0.0.1:4401/anthropic/v1', KEY: 'tok', SAME: '{unknown}' },
       home: { 'a.json': '"anthropic/claude-x"' },
+      instructionsFile: '.other/NOTES.md',
+      skillsFolder: null,
       mode: 'yolo',
       install: 'npm install other',
     });

@@ -74,6 +74,8 @@ export function turnAgent(
     folder: entry.folder,
     env: all(entry.env),
     home: all(entry.home),
+    instructionsFile: entry.instructionsFile,
+    skillsFolder: entry.skillsFolder,
     mode: asks ? entry.mode.ask : entry.mode.allow,
     install: entry.install,
   };

@@ -272,6 +272,33 @@ test('0029: an organization, and each of its projects, has at most one variable 
   await expect(variable('env_6', 'prj_1', 'A')).rejects.toThrow(/unique/);
 });
 
+test('0033: an organization, and each of its projects, has at most one skill of a name', async () => {
+  await databaseThrough(29);
+  await insert('organizations', { id: 'org_1', name: 'One' });
+  await insert('projects', { org_id: 'org_1', id: 'prj_1', kind: 'platform', name: 'App' });
+  await insert('objects', { org_id: 'org_1', key: 'before', project_id: 'prj_1' });
+  await migrate(database.connection);
+  const skill = (id: string, projectId: string | null) =>
+    insert('skills', {
+      org_id: 'org_1',
+      id,
+      project_id: projectId,
+      name: 'a',
+      description: 'd',
+      file_count: 1,
+      byte_size: 1,
+      sha256: 'x',
+      archive_key: id,
+      archive_sha256: 'x',
+      archive_byte_size: 1,
+    });
+  await skill('skl_1', null);
+  await skill('skl_2', 'prj_1');
+  await expect(skill('skl_3', null)).rejects.toThrow(/unique/);
+  await expect(skill('skl_4', 'prj_1')).rejects.toThrow(/unique/);
+  await insert('objects', { org_id: 'org_1', key: 'of the organization', project_id: null });
+});
+
 const ALPHABET = '0123456789abcdefghjkmnpqrstvwxyz';
 /** An id's first ten characters are its milliseconds. */
 const timeOf = (id: string) =>

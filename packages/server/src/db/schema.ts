@@ -203,6 +203,30 @@ export interface VariablesTable {
   updated_at: GeneratedTime;
 }
 
+export interface SkillsTable {
+  org_id: string;
+  id: string;
+  /** null: of the whole organization. */
+  project_id: string | null;
+  name: string;
+  description: string;
+  file_count: number;
+  byte_size: number;
+  sha256: string;
+  archive_key: string;
+  archive_sha256: string;
+  archive_byte_size: number;
+  created_at: GeneratedTime;
+  updated_at: GeneratedTime;
+}
+
+/** What the agent of a run is told: settings of both levels, and skills as they were stored. */
+export interface RunContext {
+  /** The organization's, then the project's. */
+  instructions: (string | null)[];
+  skills: { name: string; description: string; sha256: string; archive_key: string }[];
+}
+
 /** What a sandbox is for. */
 export type VariableTarget = 'run' | 'exec' | 'build' | 'preview';
 
@@ -313,7 +337,8 @@ interface BlobsTable {
 export interface ObjectsTable {
   org_id: string;
   key: string;
-  project_id: string;
+  /** null: of the whole organization. */
+  project_id: string | null;
   committed_at: TimeOrNull;
   delete_after: TimeOrNull;
   attempts: Generated<number>;
@@ -424,6 +449,7 @@ export interface RunsTable {
   journal_offset: Generated<number>;
   prices: GeneratedJson<Record<string, Prices>>;
   model_failure: JsonOrNull<ModelFailure>;
+  context: JsonOrNull<RunContext>;
   created_by: string;
   created_at: GeneratedTime;
   started_at: TimeOrNull;
@@ -707,6 +733,7 @@ export interface StoredSettings {
   runtime?: string | null;
   preview?: { frameAncestors: string[] } | null;
   pullRequests?: { draft: boolean | null } | null;
+  instructions?: string | null;
   reviewLoop?: {
     enabled: boolean | null;
     autoMerge: boolean | null;
@@ -1216,6 +1243,7 @@ export interface Database {
   model_calls: ModelCallsTable;
   mcp_servers: McpServersTable;
   variables: VariablesTable;
+  skills: SkillsTable;
   operations: OperationsTable;
   projects: ProjectsTable;
   head_history: HeadHistoryTable;
@@ -1264,6 +1292,7 @@ export type ModelKeyRow = Selectable<ModelKeysTable>;
 export type ModelCallRow = Selectable<ModelCallsTable>;
 export type McpServerRow = Selectable<McpServersTable>;
 export type VariableRow = Selectable<VariablesTable>;
+export type SkillRow = Selectable<SkillsTable>;
 export type OperationRow = Selectable<OperationsTable>;
 export type ProjectRow = Selectable<ProjectsTable>;
 export type SourceRow = Selectable<SourcesTable>;

@@ -33,6 +33,7 @@ export const CODES = {
   model_key_not_found: 404,
   mcp_server_not_found: 404,
   variable_not_found: 404,
+  skill_not_found: 404,
   installation_not_found: 404,
   repository_not_found: 404,
   branch_not_found: 404,
@@ -166,6 +167,7 @@ export const notFound = (
     | 'model_key'
     | 'mcp_server'
     | 'variable'
+    | 'skill'
     | 'installation'
     | 'repository'
     | 'branch'

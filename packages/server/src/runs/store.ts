@@ -9,6 +9,7 @@ import type { Purge } from '../db/purge.ts';
 import { json } from '../db/schema.ts';
 import type { Database, ModelFailure, Prices, RunRow, RunsTable, ToolRow, ToolsTable } from '../db/schema.ts';
 import type { Tx } from '../db/transaction.ts';
+import { contextNow } from '../skills/index.ts';
 import { ACTIVE, isToolEnded, OPEN, OPEN_TOOLS, runChange } from './state.ts';
 import type { RunEvent, RunStatus, ToolStatus } from './state.ts';
 
@@ -76,9 +77,15 @@ async function moveRun(
     .executeTakeFirst();
 }
 
-export const startRun = (tx: Tx, runId: string, baseSourceId: string | null): Promise<RunRow | undefined> =>
-  moveRun(tx, runId, 'start', {
+/** Also settles what its agent is told. */
+export const startRun = (
+  tx: Tx,
+  run: Pick<RunRow, 'id' | 'org_id' | 'project_id'>,
+  baseSourceId: string | null,
+): Promise<RunRow | undefined> =>
+  moveRun(tx, run.id, 'start', {
     base_source_id: baseSourceId,
+    context: contextNow(run),
     started_at: now,
     active_since: now,
     held: false,
@@ -111,6 +118,7 @@ export async function endRun(
     error_message: end.error?.message ?? null,
     warnings: json(end.warnings),
     held: false,
+    context: null,
     finished_at: now,
   });
 }

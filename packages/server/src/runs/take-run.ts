@@ -57,7 +57,7 @@ export async function takeRun({ ctx, job, run }: ClaimedRun): Promise<TakenRun |
       await holdBack(tx, run);
       return 'held';
     }
-    const started = await startRun(tx, run.id, now.thread.latest_source_id);
+    const started = await startRun(tx, run, now.thread.latest_source_id);
     if (!started) return undefined;
     appendEvent(tx, { ...scopeOf(now.project), threadId: run.thread_id, runId: run.id }, 'run.running', {
       id: run.id,

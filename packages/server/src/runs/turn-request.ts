@@ -6,6 +6,7 @@ import type { Context } from '../context.ts';
 import type { MessageRow, ProjectRow, RunRow } from '../db/schema.ts';
 import { mcpServersOf } from '../mcp-servers/index.ts';
 import { sandboxOf } from '../settings/index.ts';
+import { toldOf } from '../skills/index.ts';
 import { openModelKey, spendRefusal } from '../usage/index.ts';
 import type { RunError } from './schemas.ts';
 import { runToken } from './token.ts';
@@ -67,10 +68,11 @@ export async function turnRequest(
     timeoutMs: TURN_LIMIT_MS,
     ...sandbox,
   };
+  const { told, ...folder } = toldOf(run);
   const messages = await messagesOf(ctx, run);
   const prompt = run.prompt ?? messages.map(({ content }) => content).join('\n\n');
   const attachments = messages.flatMap((message) => message.attachments ?? []);
-  if (run.agent === 'scripted') return { ...common, prompt };
+  if (run.agent === 'scripted') return { ...common, ...folder, prompt };
   return {
     ...common,
     prompt,
@@ -78,6 +80,8 @@ export async function turnRequest(
     history: await historyBefore(ctx, run, messages[0]?.sequence ?? null),
     mcpServers: await mcpServersOf(ctx, project, token),
     ...(variableTargets && { variableTargets }),
+    ...folder,
+    ...(told && { told }),
     ...(attachments.length > 0 ? { attachments } : {}),
   };
 }

@@ -44,6 +44,7 @@ const NOTHING = {
   concurrency: null,
   runtime: null,
   preview: null,
+  instructions: null,
   pullRequests: null,
   reviewLoop: null,
 };
@@ -72,6 +73,7 @@ describe('200', () => {
         concurrency: { runs: 2, builds: 1 },
         runtime: 'tools',
         preview: { frameAncestors: ["'self'", 'https://*.example.com:8443'] },
+        instructions: '🔑'.repeat(20_000),
         pullRequests: { draft: true },
         reviewLoop: {
           enabled: true,
@@ -236,6 +238,7 @@ describe('400', () => {
       [{ runtime: 'imaged' }, '/runtime'],
       [{ runtime: '' }, '/runtime'],
       [{ preview: { frameAncestors: ["'self'; script-src *"] } }, '/preview/frameAncestors/0'],
+      [{ instructions: 'i'.repeat(20_001) }, '/instructions'],
       [{ pullRequests: { draft: 1 } }, '/pullRequests/draft'],
       [{ reviewLoop: { enabled: 'yes' } }, '/reviewLoop/enabled'],
       [{ reviewLoop: { maxPasses: 0 } }, '/reviewLoop/maxPasses'],

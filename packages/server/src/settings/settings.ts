@@ -119,6 +119,13 @@ const fields = {
       }),
     }),
   ),
+  instructions: Nullable(
+    Text('Write a test with each change.', {
+      maxLength: 20_000,
+      description:
+        "What each run's agent is told. Both levels hold: the organization's, then, after a blank line, the app's.",
+    }),
+  ),
   pullRequests: Nullable(PullRequests),
   reviewLoop: Nullable(ReviewLoop),
 };
@@ -135,6 +142,7 @@ export const SettingsChange = Body({
   concurrency: Type.Optional(fields.concurrency),
   runtime: Type.Optional(fields.runtime),
   preview: Type.Optional(fields.preview),
+  instructions: Type.Optional(fields.instructions),
   pullRequests: Type.Optional(fields.pullRequests),
   reviewLoop: Type.Optional(fields.reviewLoop),
 });
@@ -182,6 +190,7 @@ export const settingsView = (stored: StoredSettings) => ({
   concurrency: stored.concurrency ?? null,
   runtime: stored.runtime ?? null,
   preview: stored.preview ?? null,
+  instructions: stored.instructions ?? null,
   pullRequests: stored.pullRequests ?? null,
   reviewLoop: stored.reviewLoop ?? null,
 });

@@ -48,7 +48,8 @@ export interface OfWorkspace {
 
 const NEWER = new Date(1000);
 
-async function* tarChunks(
+/** The tar in chunks of many small files. */
+export async function* tarChunks(
   files: Tree,
   blobs: Pick<BlobReader, 'readBlobs'>,
   { links = new Map(), newer }: OfWorkspace = {},

@@ -1,6 +1,7 @@
 /** What other domains may use of sources. */
 export { cleanUpObjects, expireRest } from './cleanup.ts';
 export { gzipChunks } from './archive.ts';
+export type { SkillRequest } from './import/pool.ts';
 export { decodeFiles } from './import/bundle.ts';
 export type { BundleFile } from './import/bundle.ts';
 export { checkTree } from './import/bundle-rules.ts';
@@ -9,9 +10,17 @@ export { accepted, faultsMapped, sourceFault } from './faults.ts';
 export { commitStaged, insertSource } from './insert-source.ts';
 export type { EncodedTree } from './insert-source.ts';
 export { keepUntilTaken } from './import/kept-contents.ts';
-export { Changes, DiffFile, MessageInput, Source } from './schemas.ts';
-export { commitObject, discardObject, expireObjects, registerObject } from './objects.ts';
-export { abandon, stageBlobs } from './stage.ts';
+export { Changes, DiffFile, FilesInput, MessageInput, Source } from './schemas.ts';
+export {
+  commitObject,
+  discardObject,
+  discardUncommitted,
+  expireObjects,
+  expireOrganizationObjects,
+  expireReplaced,
+  registerObject,
+} from './objects.ts';
+export { abandon, putObject, stageBlobs, stagedTooLong } from './stage.ts';
 export type { Staged } from './stage.ts';
 export { stageEdit } from './stage-edit.ts';
 export { repackProject } from './repack/repack.job.ts';

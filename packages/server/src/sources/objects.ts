@@ -4,7 +4,7 @@
  *   (none) --registerObject--> registered --commitObject--> committed
  *   registered --renewObject--> registered, for the whole time again
  *   registered --discardUncommitted, expireInterrupted--> expired
- *   registered, committed --discardObject, expireObjects, expireReplaced, expireLeft--> expired
+ *   registered, committed --discardObject, expire…Objects, expireReplaced, expireLeft--> expired
  *   expired --claimExpired--> expired, due again later --the store deletes, forgetObject--> (none)
  *
  * Registered: neither `committed_at` nor `delete_after`. Expired: `delete_after` is set. An expired object
@@ -15,7 +15,7 @@ import type { Db } from '../db/database.ts';
 import type { ObjectsTable } from '../db/schema.ts';
 import type { Tx } from '../db/transaction.ts';
 
-/** A stored object of a project. */
+/** A stored object of a project, or of a whole organization. */
 type StoredObject = Pick<ObjectsTable, 'org_id' | 'project_id' | 'key'>;
 
 /** Rounded down: the column has milliseconds, and a time that is rounded up is not due yet. */
@@ -67,6 +67,16 @@ export async function expireObjects(tx: Tx, projectId: string, graceSeconds: num
     .updateTable('objects')
     .set({ delete_after: sql<Date>`now() + ${graceSeconds} * interval '1 second'` })
     .where('project_id', '=', projectId)
+    .execute();
+}
+
+/** The same for objects of a whole organization. */
+export async function expireOrganizationObjects(tx: Tx, orgId: string, graceSeconds: number): Promise<void> {
+  await tx.db
+    .updateTable('objects')
+    .set({ delete_after: sql<Date>`now() + ${graceSeconds} * interval '1 second'` })
+    .where('org_id', '=', orgId)
+    .where('project_id', 'is', null)
     .execute();
 }
 

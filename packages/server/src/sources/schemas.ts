@@ -125,18 +125,20 @@ export const Changes = Type.Array(
   { title: 'SourceChanges', minItems: 1, maxItems: 10_000 },
 );
 
+export const FilesInput = Type.Array(
+  Body({
+    path: InputPath('src/index.ts'),
+    content: Text('export {};\n'),
+    encoding: Type.Optional(Enum(['utf8', 'base64'], { description: 'utf8 by default.' })),
+    executable: Type.Optional(Type.Boolean()),
+  }),
+  { maxItems: MAX_FILES },
+);
+
 /** The body of an import as the document shows it; sources/import/json-import.ts checks it in a worker. */
 export const ImportBody = Type.Union([
   Body({
-    files: Type.Array(
-      Body({
-        path: InputPath('src/index.ts'),
-        content: Text('export {};\n'),
-        encoding: Type.Optional(Enum(['utf8', 'base64'], { description: 'utf8 by default.' })),
-        executable: Type.Optional(Type.Boolean()),
-      }),
-      { maxItems: MAX_FILES },
-    ),
+    files: FilesInput,
     parentSourceId: Type.Optional(SourceIdInput),
     message: Type.Optional(MessageInput),
   }),

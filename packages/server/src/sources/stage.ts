@@ -55,21 +55,32 @@ export async function stageBlobs(ctx: Staging, project: ProjectKey, contents: Co
 }
 
 /**
- * Puts the object within a limit. A put that ends after it leaves an object that nothing names, which is
- * removed.
+ * Registers an object and puts it within a limit, for the transaction that commits it; one that fails is
+ * removed, also where its put ends after the limit. No transaction may be open. Throws 503
+ * `source_storage_unavailable` where the store is away.
  */
-async function putInTime(
+export async function putObject(
   ctx: Pick<Context, 'db' | 'store'>,
-  project: ProjectKey,
-  staged: NonNullable<Staged>,
+  object: { org_id: string; project_id: string | null; key: string },
   bytes: Uint8Array,
 ): Promise<void> {
-  const put = ctx.store.put(staged.objectKey, bytes);
-  await within(PUT_MS, put).catch((error: unknown) => {
-    if (!(error instanceof TimedOut)) throw error;
-    void put.then(() => abandon(ctx, project, staged)).catch(() => null);
-    throw new StorageUnavailableError('an object was not taken in time', { cause: error });
-  });
+  const remove = () => discardUncommitted(ctx.db, object).catch(() => null);
+  await registerObject(ctx.db, object);
+  const put = ctx.store.put(object.key, bytes);
+  try {
+    await faultsMapped(
+      within(PUT_MS, put).catch((error: unknown) => {
+        if (!(error instanceof TimedOut)) throw error;
+        void put.then(remove).catch(() => null);
+        throw new StorageUnavailableError('an object was not taken in time', { cause: error });
+      }),
+    );
+    // An object that is being deleted is refused at its commit, after the project's own refusals.
+    await renewObject(ctx.db, object.key);
+  } catch (error) {
+    await remove();
+    throw error;
+  }
 }
 
 /**
@@ -83,17 +94,8 @@ export async function stagePack(
 ): Promise<NonNullable<Staged>> {
   const packId = newId('pack');
   const objectKey = `projects/${project.id}/${packId}`;
-  await registerObject(ctx.db, { org_id: project.org_id, project_id: project.id, key: objectKey });
-  const staged = { packId, objectKey, byteSize: packed.bytes.length, index: packed.index };
-  try {
-    await faultsMapped(putInTime(ctx, project, staged, packed.bytes));
-    // An object that is being deleted is refused at its commit, after the project's own refusals.
-    await renewObject(ctx.db, objectKey);
-  } catch (error) {
-    await abandon(ctx, project, staged).catch(() => null);
-    throw error;
-  }
-  return staged;
+  await putObject(ctx, { org_id: project.org_id, project_id: project.id, key: objectKey }, packed.bytes);
+  return { packId, objectKey, byteSize: packed.bytes.length, index: packed.index };
 }
 
 async function pack(ctx: Staging, projectId: string, contents: Contents): Promise<Packed | null> {

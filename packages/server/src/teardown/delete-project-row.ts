@@ -7,12 +7,13 @@ import { deleteProjectVariables } from '../environment/index.ts';
 import { ApiError } from '../http/errors.ts';
 import { unlistPreviews } from '../previews/index.ts';
 import { markProjectDeleted, scopeOf } from '../projects/index.ts';
+import { deleteProjectSkills } from '../skills/index.ts';
 import { expireObjects } from '../sources/index.ts';
 import { endSubscriptionsOf } from '../webhooks/index.ts';
 import { cancelProjectWork } from './cancel-work.ts';
 
 /**
- * Deletes a locked project: its work is cancelled and its variables are deleted in this transaction, its
+ * Deletes a locked project: its work is cancelled and its variables and skills are deleted in this transaction, its
  * objects after the grace. A build whose sandbox lives refuses the deletion (409 `build_busy`).
  */
 export async function deleteProjectRow(
@@ -40,6 +41,7 @@ export async function deleteProjectRow(
   await endAutomationsOf(tx, { ...scopeOf(project), projectId: project.id });
   await endSubscriptionsOf(tx, project.id);
   await deleteProjectVariables(tx, project.id);
+  await deleteProjectSkills(tx, project.id);
   await expireObjects(tx, project.id, graceSeconds);
   return markProjectDeleted(tx, project.id);
 }

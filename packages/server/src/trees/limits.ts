@@ -3,6 +3,8 @@ export interface SourceLimits {
   files: number;
   bytes: number;
   fileBytes: number;
+  /** What is named in messages; absent: a source. */
+  of?: string;
 }
 
 /** The limits of bundles, and of every source of a project without a repository. */
@@ -18,8 +20,9 @@ const MEBI = 1024 * 1024;
 const sized = (bytes: number): string =>
   bytes >= MEBI && bytes % MEBI === 0 ? `${bytes / MEBI} MiB` : `${bytes} bytes`;
 
-export const filesRule = ({ files }: SourceLimits): string => `A source holds at most ${files} files.`;
-export const bytesRule = ({ bytes }: SourceLimits): string =>
-  `A source holds at most ${sized(bytes)} in all.`;
+export const filesRule = ({ files, of = 'source' }: SourceLimits): string =>
+  `A ${of} holds at most ${files} files.`;
+export const bytesRule = ({ bytes, of = 'source' }: SourceLimits): string =>
+  `A ${of} holds at most ${sized(bytes)} in all.`;
 export const fileBytesRule = ({ fileBytes }: SourceLimits): string =>
   `must not be larger than ${sized(fileBytes)}`;

@@ -21,6 +21,8 @@ export interface ToolResult {
 export interface Workplace {
   /** The workspace's folder, absolute and without links. */
   root: string;
+  /** The folder of the skills' folder, for what the agent is told. */
+  context: string;
   processes: Processes;
   /** The agent's own program, which can search in a thread. */
   program: string;

@@ -3,19 +3,11 @@
  * its place.
  */
 import { hash } from 'node:crypto';
-import { BUNDLE_LIMITS } from '../../trees/limits.ts';
+import { BUNDLE_LIMITS, bytesRule, fileBytesRule, filesRule } from '../../trees/limits.ts';
+import type { SourceLimits } from '../../trees/limits.ts';
 import { parseStrictJson, type JsonFault } from '../../http/strict-json.ts';
 import type { Field } from '../../http/errors.ts';
-import {
-  BundleFaults,
-  MAX_FILES,
-  MAX_NAMED,
-  MAX_TOTAL_BYTES,
-  RULES,
-  invalidBundle,
-  invalidRequest,
-  type Refusal,
-} from './bundle-rules.ts';
+import { BundleFaults, MAX_NAMED, invalidBundle, invalidRequest, type Refusal } from './bundle-rules.ts';
 import { decodeContent, type Content } from './content.ts';
 import {
   MAX_SHAPE_FAULTS,
@@ -101,6 +93,12 @@ export function parseBody<T>(bytes: Uint8Array, shape: (value: unknown) => Field
 export function bundleFaults(value: unknown): Field[] {
   const faults: Field[] = [];
   checkMembers(value, '', BODY, faults);
+  return [...faults, ...fileFaults(value)];
+}
+
+/** The faults of the members of a body's `files`. */
+export function fileFaults(value: unknown): Field[] {
+  const faults: Field[] = [];
   const files = (value as BundleBody | null)?.files;
   if (Array.isArray(files))
     for (let i = 0; i < files.length && faults.length < MAX_SHAPE_FAULTS; i++)
@@ -109,26 +107,30 @@ export function bundleFaults(value: unknown): Field[] {
 }
 
 /** Files of a JSON body with their bytes, or every rule for bundles that they break. */
-export function decodeFiles(given: readonly FileMember[]): { ok: true; files: BundleFile[] } | Refusal {
+export function decodeFiles(
+  given: readonly FileMember[],
+  limits: SourceLimits = BUNDLE_LIMITS,
+): { ok: true; files: BundleFile[] } | Refusal {
   const faults = new BundleFaults('/files');
-  if (given.length > MAX_FILES) faults.all(RULES.count);
+  if (given.length > limits.files) faults.all(filesRule(limits));
   const named = given.slice(0, MAX_NAMED).map((file, index) => ({ ...file, index }));
   faults.paths(named);
   const files: BundleFile[] = [];
   let total = 0;
   for (const file of named) {
-    const content = decodeContent(file.content, file.encoding, BUNDLE_LIMITS);
+    const content = decodeContent(file.content, file.encoding, limits);
     if (typeof content === 'string') {
       faults.at(file, 'content', content);
       // A file that is too large is a fault of that file; its bytes count in the total as well.
-      if (content === RULES.fileSize) total += file.content.length * (file.encoding === 'base64' ? 0.75 : 1);
+      if (content === fileBytesRule(limits))
+        total += file.content.length * (file.encoding === 'base64' ? 0.75 : 1);
       continue;
     }
     total += content.bytes.length;
-    if (total <= MAX_TOTAL_BYTES)
+    if (total <= limits.bytes)
       files.push({ path: file.path, ...content, executable: file.executable === true });
   }
-  if (total > MAX_TOTAL_BYTES) faults.all(RULES.total);
+  if (total > limits.bytes) faults.all(bytesRule(limits));
   return faults.isEmpty ? { ok: true, files } : invalidBundle(faults.list());
 }
 
@@ -150,7 +152,7 @@ export function checkFiles(body: BundleBody): Bundle | Refusal {
  * Represents the parsed body. Decoding is one to one for each encoding, so a content's hash represents the
  * content.
  */
-function fingerprint(body: BundleBody, files: readonly BundleFile[]): Buffer {
+export function fingerprint(body: BundleBody, files: readonly BundleFile[]): Buffer {
   const canonical = body.files.map((f, i) => [
     f.path,
     files[i]!.sha256,

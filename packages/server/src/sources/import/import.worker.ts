@@ -29,6 +29,7 @@ import {
 import type { Tree } from '../../trees/tree.ts';
 import { buildPack, encodeIndex, type Blob } from '../../trees/pack.ts';
 import { sortByPath } from '../../trees/paths.ts';
+import { parseSkill } from './skill.ts';
 import { parseTarGz } from './tar-import.ts';
 
 interface Staged {
@@ -76,6 +77,8 @@ const handlers: Handlers = {
     const known = new Set(exclude);
     return pack(blobs.filter((b) => !known.has(b.sha256)));
   },
+
+  parseSkill: ({ bytes, name }) => parseSkill(bytes, name),
 
   release({ handle }) {
     staged.delete(handle);

@@ -14,6 +14,7 @@ import type {
   ParsedImport,
   StagedSource,
 } from './protocol.ts';
+import type { ParsedSkill } from './skill.ts';
 import type { SourceLimits } from '../../trees/limits.ts';
 import { decodeManifest, encodeManifest } from '../../trees/manifest.ts';
 import type { Tree } from '../../trees/tree.ts';
@@ -37,6 +38,10 @@ type WithManifest<T> = Omit<T, 'manifest' | 'fingerprint'> & {
 export type ImportedSource = WithManifest<ParsedImport> & { fingerprint: Buffer; handle: Handle };
 export type EditRequest = Omit<ParsedEdit, 'fingerprint'> & { fingerprint: Buffer; handle: Handle };
 type EditedSource = WithManifest<EncodedEdit>;
+export type SkillRequest = Omit<ParsedSkill, 'fingerprint' | 'archive'> & {
+  fingerprint: Buffer;
+  archive: Buffer;
+};
 
 export interface Packed {
   bytes: Buffer;
@@ -125,6 +130,20 @@ export class ImportPool {
       }),
     );
     return output.ok ? { ...output, fingerprint: asBuffer(output.fingerprint) } : output;
+  }
+
+  /** Parses and packs a skill's body. `bytes` is handed over. */
+  async parseSkill(bytes: Uint8Array, name: string): Promise<SkillRequest | Refusal> {
+    const own = owned(bytes);
+    const output = await this.jobs.run({
+      operation: 'parseSkill',
+      input: { bytes: own, name },
+      transfer: [own.buffer],
+      byteSize: own.length,
+    });
+    return output.ok
+      ? { ...output, fingerprint: asBuffer(output.fingerprint), archive: asBuffer(output.archive) }
+      : output;
   }
 
   /**

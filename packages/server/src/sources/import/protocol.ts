@@ -7,6 +7,7 @@ import type { Refusal } from './bundle-rules.ts';
 import type { CommitToRead, OpenedCommit, TooLarge } from './commit-reading.ts';
 import type { SourceLimits } from '../../trees/limits.ts';
 import type { Blob } from '../../trees/pack.ts';
+import type { ParsedSkill } from './skill.ts';
 import type { Links } from './tar-links.ts';
 
 /** A source whose contents the worker keeps until `packBlobs` or `release`. */
@@ -60,6 +61,8 @@ export interface Operations {
     output: EditedSource | Refusal;
   };
   packBlobs: { input: { handle: number; exclude: readonly string[] }; output: EncodedPack };
+  /** Keeps nothing. */
+  parseSkill: { input: { bytes: Uint8Array; name: string }; output: ParsedSkill | Refusal };
   release: { input: { handle: number }; output: null };
   packContents: { input: { blobs: readonly Blob[] }; output: EncodedPack };
   openCommit: { input: { handle: number } & CommitToRead; output: OpenedCommit | TooLarge };

@@ -74,7 +74,10 @@ async function verifyBuild(run: Verification, build: Build): Promise<Finding[]> 
       ...about,
       objectKey,
     });
-  const fault = await artifactFault(run, objectKey, build);
+  const fault = await archiveFault(run, objectKey, {
+    sha256: build.artifact_sha256,
+    byteSize: build.artifact_byte_size,
+  });
   if (fault) findings.push({ ...fault, ...about, objectKey });
   const wrongList = await fileListFault(run.db, build.id);
   if (wrongList !== null) findings.push({ kind: 'artifact_manifest', message: wrongList, ...about });
@@ -82,10 +85,11 @@ async function verifyBuild(run: Verification, build: Build): Promise<Finding[]> 
   return findings;
 }
 
-async function artifactFault(
+/** What is wrong with the bytes of a stored archive. */
+export async function archiveFault(
   run: Verification,
   key: string,
-  { artifact_sha256: wanted, artifact_byte_size: byteSize }: Build,
+  { sha256: wanted, byteSize }: { sha256: string; byteSize: number },
 ): Promise<Pick<Finding, 'kind' | 'message'> | null> {
   const { fault } = await inspect(run, key, byteSize);
   if (fault) return fault;
@@ -95,7 +99,7 @@ async function artifactFault(
       return { kind: 'object_unreadable', message: 'The object is in the store and cannot be read.' };
     return sha256 === wanted
       ? null
-      : { kind: 'artifact_damaged', message: `The artifact's SHA-256 is ${sha256}; ${wanted} was stored.` };
+      : { kind: 'artifact_damaged', message: `Its SHA-256 is ${sha256}; ${wanted} was stored.` };
   } catch (error) {
     if (!(error instanceof ObjectNotFoundError)) throw error;
     return { kind: 'object_missing', message: 'The object is not in the store.' };

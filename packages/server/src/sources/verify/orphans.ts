@@ -55,14 +55,14 @@ export async function verifyUnused(
     if (byteSize === null)
       findings.add({
         kind: 'object_missing',
-        message: 'The object is registered and not in the store. Neither a pack nor a build needs it.',
+        message: 'The object is registered and not in the store. No pack, build or skill needs it.',
         projectId: id,
         objectKey,
       });
     else if (byteSize !== undefined)
       findings.warn({
         kind: 'object_unused',
-        message: 'The object is registered as kept, and neither a pack nor a build needs it.',
+        message: 'The object is registered as kept, and no pack, build or skill needs it.',
         projectId: id,
         objectKey,
         byteSize,

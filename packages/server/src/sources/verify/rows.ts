@@ -50,7 +50,7 @@ export const unregistered = (isKnown: boolean) =>
     : 'The object is needed, and not registered: nothing will remove it with its project.';
 
 /**
- * Objects of live projects (or of one) that are registered as kept and that neither a pack nor a build
+ * Objects of live projects (or of one) that are registered as kept and that no pack, build or skill
  * names.
  */
 export async function findUnused(
@@ -60,9 +60,8 @@ export async function findUnused(
   const { rows } = await sql<{ key: string; project_id: string }>`
     select o.key, o.project_id from objects o join projects p on p.id = o.project_id
     where p.deleted_at is null and o.committed_at is not null and o.delete_after is null and (${projectId}::text is null or p.id = ${projectId})
-      and not exists (select from packs where object_key = o.key) and not exists (select from builds where artifact_key = o.key)`.execute(
-    db,
-  );
+      and not exists (select from packs where object_key = o.key) and not exists (select from builds where artifact_key = o.key)
+      and not exists (select from skills where archive_key = o.key)`.execute(db);
   return rows;
 }
 

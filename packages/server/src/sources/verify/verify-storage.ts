@@ -11,6 +11,7 @@ import type { Finding } from './findings.ts';
 import { findOrphans, verifyUnused } from './orphans.ts';
 import { verifyProject } from './project.ts';
 import { forEachOf, Slots } from './run.ts';
+import { verifySkills } from './skills.ts';
 import type { Tally, Verification } from './run.ts';
 
 export { MAX_LISTED } from './findings.ts';
@@ -74,6 +75,7 @@ export async function verifyStorage(
     verifyProject(run, id),
   );
   await verifyArtifacts(run, projectId);
+  await verifySkills(run, projectId);
   await verifyUnused(run, projectId);
   await findOrphans(run, projectId);
   const seconds = (performance.now() - started) / 1000;

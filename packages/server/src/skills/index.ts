@@ -1,0 +1,2 @@
+export { contextNow, contextTar, toldOf } from './context.ts';
+export { deleteOrganizationSkills, deleteProjectSkills } from './store.ts';
