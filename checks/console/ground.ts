@@ -217,6 +217,31 @@ export async function preview(client: Client, app: App): Promise<Preview> {
   return client.previews.create(app.id, thread.id, { command: `node -e "${server}"`, port: 3000 }).done();
 }
 
+/** Variables of the organization, one of which the app hides, and of the app. */
+export async function variables({ client, base, state }: Site, app: App): Promise<void> {
+  const setShared = async (name: string, body: object) => {
+    const response = await fetch(`${base}/api/environment/${name}`, {
+      method: 'PUT',
+      headers: {
+        'content-type': 'application/json',
+        'idempotency-key': crypto.randomUUID(),
+        origin: base,
+        cookie: state.cookies.map((cookie) => `${cookie.name}=${cookie.value}`).join('; '),
+      },
+      body: JSON.stringify(body),
+    });
+    if (!response.ok)
+      throw new Error(`The variable was answered ${response.status}: ${await response.text()}`);
+  };
+  await setShared('API_URL', { value: 'https://api.example.test' });
+  await setShared('REGISTRY_TOKEN', { value: 'a shared secret of eleven', secret: true });
+  const set = (name: string, body: Parameters<Client['environment']['set']>[2]) =>
+    client.environment.set(app.id, name, body);
+  await set('API_URL', { value: 'https://checkout.example.test/v2?region=eu-central&trace=off' });
+  await set('API_TOKEN', { value: 'correct horse battery staple', secret: true, targets: ['exec', 'build'] });
+  await set('EMPTY', { value: '' });
+}
+
 export interface WholeGround extends Ground {
   app: App;
   threads: Record<'completed' | 'running' | 'waiting' | 'failed' | 'queued' | 'archived', Thread>;
@@ -232,7 +257,7 @@ export async function startWholeGround(options: StartOptions = {}): Promise<Whol
   try {
     const app = await makeApp(client);
     const conflict = conflictedApply(client);
-    await moreHeads(client, app);
+    await Promise.all([moreHeads(client, app), variables(ground, app)]);
     const [completed, failed, archived, made, shown] = await Promise.all([
       completedThread(client, app),
       failedThread(client, app),

@@ -64,6 +64,9 @@ export async function hostileApp(client: Client): Promise<Hostile> {
     { path: 'long-line.js', content: `const a = "${'x'.repeat(200_000)}";\n` },
   ];
   const app = await makeApp(client, NAME, files);
+  await client.environment.set(app.id, 'SHOWN', {
+    value: [...PAYLOADS, ...Object.values(MISLEADING)].join(' '),
+  });
   await client.apps.update(app.id, { metadata: { '<b data-xss>': PAYLOADS[1] } });
   const { thread } = await client.threads.create(app.id, {
     title: TITLE,

@@ -45,6 +45,17 @@ export const PAGES: PageScene[] = [
   },
   { name: 'settings', path: (ground) => `${app(ground)}/settings`, read: /\/apps\/[^/]+\/settings/ },
   {
+    name: 'variables',
+    path: (ground) => `${app(ground)}/environment`,
+    read: /\/apps\/[^/]+\/environment/,
+  },
+  {
+    name: 'variables-of-organization',
+    path: () => '/console/organization/environment',
+    read: /^GET \/api\/environment/,
+    empty: 'service',
+  },
+  {
     name: 'sources',
     path: (ground) => `${app(ground)}/sources`,
     read: /\/apps\/[^/]+\/sources(\?|$)/,
@@ -55,6 +66,12 @@ export const PAGES: PageScene[] = [
     path: (ground) => `${app(ground)}/sources/${ground.app.sourceId}`,
     read: /\/sources\/src_[^/?]+/,
     unknown: (ground) => `${app(ground)}/sources/${none(ground.app.sourceId)}`,
+  },
+  {
+    name: 'search',
+    path: (ground) => `${app(ground)}/sources/${ground.app.sourceId}?q=amount`,
+    read: /\/search\?/,
+    unknown: (ground) => `${app(ground)}/sources/${none(ground.app.sourceId)}?q=amount`,
   },
   {
     name: 'diff',
@@ -131,6 +148,23 @@ const coloured = (visit: Visit) =>
 /** What pictures show: every page, and some of them in another state. */
 export const SCENES: Scene[] = [
   ...PAGES,
+  {
+    name: 'variable-form',
+    path: (ground) => `${app(ground)}/environment`,
+    async prepare({ page }) {
+      await page.getByRole('button', { name: 'Change API_TOKEN' }).click();
+      await page.getByRole('dialog').waitFor();
+    },
+  },
+  {
+    name: 'variables-import',
+    path: (ground) => `${app(ground)}/environment`,
+    async prepare({ page }) {
+      await page.getByRole('button', { name: 'Import' }).click();
+      const text = 'API_URL=https://api.example.test\nSTRIPE_KEY="sk_test_51H8"\n9_LIVES=no\n';
+      await page.getByRole('textbox', { name: 'Text of a .env file' }).fill(text);
+    },
+  },
   { name: 'palette', path: () => '/console/', prepare: press('ControlOrMeta+k') },
   { name: 'keys', path: () => '/console/', prepare: press('?') },
   { name: 'no-such-page', path: () => '/console/nowhere' },
@@ -169,6 +203,14 @@ export const SCENES: Scene[] = [
   {
     name: 'source-file',
     path: (ground) => `${app(ground)}/sources/${ground.app.sourceId}?file=src/cart.ts`,
+  },
+  {
+    name: 'search-empty',
+    path: (ground) => `${app(ground)}/sources/${ground.app.sourceId}?q=nowhere`,
+  },
+  {
+    name: 'search-refused',
+    path: (ground) => `${app(ground)}/sources/${ground.app.sourceId}?q=(a&regex=true`,
   },
   { name: 'build-failed', path: (ground) => `${app(ground)}/builds/${ground.builds.failed.id}` },
   { name: 'build-building', path: (ground) => `${app(ground)}/builds/${ground.builds.building.id}` },

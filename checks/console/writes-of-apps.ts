@@ -120,6 +120,91 @@ export const WRITES_OF_APPS: Write[] = [
     },
   },
   {
+    name: 'set a variable',
+    asks: /^PUT .*\/environment\//,
+    field: '/value',
+    isWhole: true,
+    async begin({ at, ground: { client } }) {
+      const app = await client.apps.create({ name: 'Given' });
+      const { page } = await at(`/console/apps/${app.id}/environment`);
+      await press(page, 'New variable');
+      await field(page, 'Name').fill('API_TOKEN');
+      await field(page, 'Value').fill('correct horse battery');
+      await page.getByText('Secret', { exact: true }).click();
+      return {
+        page,
+        press: () => press(page, 'Save'),
+        kept: () => field(page, 'Value').inputValue(),
+        done: async () => (await client.environment.list(app.id)).items.length,
+      };
+    },
+  },
+  {
+    name: 'import variables',
+    asks: /^PUT .*\/environment\//,
+    async begin({ at, ground: { client } }) {
+      const app = await client.apps.create({ name: 'Imported' });
+      const { page } = await at(`/console/apps/${app.id}/environment`);
+      await press(page, 'Import');
+      await field(page, 'Text of a .env file').fill('API_URL=https://api.example.test');
+      return {
+        page,
+        press: () => press(page, 'Set 1 variable'),
+        kept: () => field(page, 'Text of a .env file').inputValue(),
+        done: async () => (await client.environment.list(app.id)).items.length,
+      };
+    },
+  },
+  {
+    name: 'delete a variable',
+    asks: /^DELETE .*\/environment\//,
+    async begin({ at, ground: { client } }) {
+      const app = await client.apps.create({ name: 'Bare' });
+      await client.environment.set(app.id, 'API_URL', { value: 'https://api.example.test' });
+      const { page } = await at(`/console/apps/${app.id}/environment`);
+      await press(page, 'Delete API_URL');
+      return {
+        page,
+        press: () => press(page, 'Delete the variable'),
+        done: async () => 1 - (await client.environment.list(app.id)).items.length,
+      };
+    },
+  },
+  {
+    name: 'set a variable of the organization',
+    asks: /^PUT \/api\/environment\//,
+    field: '/params/name',
+    async begin({ at, ground }) {
+      const { page } = await at('/console/organization/environment');
+      await press(page, 'New variable');
+      await field(page, 'Name').fill('SHARED_URL');
+      await field(page, 'Value').fill('https://shared.example.test');
+      return {
+        page,
+        press: () => press(page, 'Save'),
+        kept: () => field(page, 'Value').inputValue(),
+        done: async () =>
+          count((await read(ground, '/api/environment/SHARED_URL', ground.state)).status === 200),
+      };
+    },
+  },
+  {
+    name: 'delete a variable of the organization',
+    asks: /^DELETE \/api\/environment\//,
+    async begin({ at, ground }) {
+      const body = JSON.stringify({ value: 'https://old.example.test' });
+      await read(ground, '/api/environment/OLD_URL', ground.state, { method: 'PUT', body });
+      const { page } = await at('/console/organization/environment');
+      await press(page, 'Delete OLD_URL');
+      return {
+        page,
+        press: () => press(page, 'Delete the variable'),
+        done: async () =>
+          count((await read(ground, '/api/environment/OLD_URL', ground.state)).status === 404),
+      };
+    },
+  },
+  {
     name: 'delete an app',
     asks: /^DELETE .*\/apps\/[^/]+$/,
     async begin({ at, ground: { client } }) {

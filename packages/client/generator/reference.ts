@@ -62,7 +62,7 @@ const SECTIONS: readonly Section[] = [
     text: `What \`push\` does with a folder, for pages, where a folder is dropped: the patterns of \`.gitignore\` and
 \`.headraceignore\` (\`IgnoreRules\`), the rules for the files of a source with the service's messages (\`BundleFaults\`,
 \`RULES\`, \`MAX_FILES\`, \`MAX_BYTES\`, \`MAX_FILE_BYTES\`), and the parts of a tar (\`headersOf\`, \`padding\`, \`END\`) for
-\`sources.import\`.`,
+\`sources.import\`. \`parseEnvFile\` reads the text of a \`.env\` file as Node's \`util.parseEnv\` does.`,
   },
   {
     title: '`@headrace/client/node`',

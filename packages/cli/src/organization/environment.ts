@@ -1,6 +1,6 @@
 /** `headrace env …`: environment variables and secrets of an app, a project or the organization. */
-import { parseEnv } from 'node:util';
 import type { SetAppVariableInput, Variable } from '@headrace/client';
+import { parseEnvFile } from '@headrace/client/files';
 import type { Cli } from '../core/cli.ts';
 import { EXIT } from '../core/exit.ts';
 import { Fault, usage } from '../core/fault.ts';
@@ -81,7 +81,7 @@ export async function importVariables(cli: Cli, file: string, fields: Fields): P
   // A level has at most 100.
   const before = await level.list({ limit: 200, signal: cli.signal });
   const known = new Set(before.items.map(({ name }) => name));
-  const values = Object.entries(parseEnv(await readText(cli, file)));
+  const values = [...parseEnvFile(await readText(cli, file))];
   if (values.length === 0) throw usage(`${file} has no line NAME=VALUE.`);
   const names = values.map(([name]) => name).join(' ');
   const variables: Variable[] = [];
@@ -89,7 +89,7 @@ export async function importVariables(cli: Cli, file: string, fields: Fields): P
     variables.map(({ name }) => `${oneLine(name)} is ${known.has(name) ? 'replaced' : 'new'}.`).join('\n');
   try {
     await cli.write(async (client) => {
-      for (const [name, value = ''] of values)
+      for (const [name, value] of values)
         variables.push(await level.set(client, name, { value, ...fieldsOf(fields) }));
     }, names);
   } catch (error) {

@@ -95,7 +95,21 @@ export const organizationSettingsQuery = () =>
 export const runtimesQuery = () =>
   many(['runtimes'], null, (options) => client.settings.runtimes(options), 200);
 
+/** Owners and admins only. A level has at most 100. No event tells of it: it is read again when it is shown. */
+export const organizationVariablesQuery = () => ({
+  ...one(['environment'], null, (options) => client.environment.listOrganization({ ...options, limit: 200 })),
+  staleTime: 0,
+});
+
 // In one app.
+
+/** Its own, and the organization's that they do not hide. */
+export const variablesQuery = (appId: string) => ({
+  ...one(['app', appId, 'environment'], null, (options) =>
+    client.environment.list(appId, { ...options, effective: true, limit: 200 }),
+  ),
+  staleTime: 0,
+});
 
 export const appQuery = (appId: string) =>
   one(['app', appId], { types: APPS, appId }, (options) => client.apps.get(appId, options));
@@ -141,6 +155,37 @@ export const fileQuery = (appId: string, sourceId: string, path: string) => ({
   ),
   staleTime: Number.POSITIVE_INFINITY,
 });
+
+/** Of the lines around a match, so many on each side are shown. */
+const AROUND = 2;
+
+/** Lines of a source's files, page by page; a page may be short, or without any. */
+export const searchQuery = (
+  appId: string,
+  sourceId: string,
+  wanted: { q: string; regex: boolean; ignoreCase: boolean; include: string; exclude: string },
+) =>
+  infiniteQueryOptions({
+    queryKey: ['app', appId, 'source', sourceId, 'search', wanted],
+    queryFn: async ({ pageParam, signal }) => {
+      const { q, regex, ignoreCase, include, exclude } = wanted;
+      return await client.sources.search(appId, sourceId, {
+        ...READ,
+        signal,
+        q,
+        regex,
+        caseSensitive: !ignoreCase,
+        ...(include && { include }),
+        ...(exclude && { exclude }),
+        context: AROUND,
+        limit: 100,
+        ...(pageParam !== null && { cursor: pageParam }),
+      });
+    },
+    initialPageParam: null as string | null,
+    getNextPageParam: (last) => last.nextCursor,
+    staleTime: Number.POSITIVE_INFINITY,
+  });
 
 /** The files of a difference without their patches. */
 export const diffQuery = (appId: string, baseId: string, sourceId: string) => ({

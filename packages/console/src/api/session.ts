@@ -35,3 +35,10 @@ export function useMay(permission: `${string}:${string}`): boolean {
   const permissions = useSession().permissions as Record<string, readonly string[] | undefined>;
   return permissions[resource]?.includes(action) ?? false;
 }
+
+/** Whether the user is an owner or admin here: these read and set what holds for the organization. */
+export function useIsAdmin(): boolean {
+  const { organizations, activeOrganizationId } = useSession();
+  const role = organizations.find(({ id }) => id === activeOrganizationId)?.role;
+  return role === 'owner' || role === 'admin';
+}

@@ -1,13 +1,14 @@
 /** What the palette finds. Loaded when it is first opened. */
-import { keepPreviousData, useInfiniteQuery } from '@tanstack/react-query';
-import { useNavigate } from '@tanstack/react-router';
+import { keepPreviousData, useInfiniteQuery, useQuery } from '@tanstack/react-query';
+import { useNavigate, useParams } from '@tanstack/react-router';
 import { useEffect, useRef, useState } from 'react';
 import { Autocomplete } from 'react-aria-components/Autocomplete';
 import { Header } from 'react-aria-components/Header';
 import { Input } from 'react-aria-components/Input';
 import { Menu, MenuItem, MenuSection } from 'react-aria-components/Menu';
 import { SearchField } from 'react-aria-components/SearchField';
-import { allThreadsQuery, appsQuery, itemsOf } from '../api/queries.ts';
+import { allThreadsQuery, appQuery, appsQuery, itemsOf } from '../api/queries.ts';
+import { useIsAdmin } from '../api/session.ts';
 import { Dialog } from '../ui/dialog.tsx';
 import { Status } from '../ui/status.tsx';
 import { Failure } from '../ui/states.tsx';
@@ -133,8 +134,53 @@ function useTyped(text: string): string {
   return typed;
 }
 
+/** Of the app that is open, and of the organization. */
+function usePagesHere(): Go[] {
+  const navigate = useNavigate();
+  const isAdmin = useIsAdmin();
+  const { appId } = useParams({ strict: false });
+  // The page has read it.
+  const { data: app } = useQuery({ ...appQuery(appId ?? ''), enabled: false });
+  const sourceId = app?.headSourceId;
+  return [
+    ...(appId !== undefined && sourceId
+      ? [
+          {
+            id: 'search',
+            text: 'Search the files of this app',
+            go: () =>
+              navigate({
+                to: '/apps/$appId/sources/$sourceId',
+                params: { appId, sourceId },
+                search: { q: '' },
+              }),
+          },
+        ]
+      : []),
+    ...(appId === undefined
+      ? []
+      : [
+          {
+            id: 'variables',
+            text: 'Variables of this app',
+            go: () => navigate({ to: '/apps/$appId/environment', params: { appId } }),
+          },
+        ]),
+    ...(isAdmin
+      ? [
+          {
+            id: 'organization-variables',
+            text: 'Variables of the organization',
+            go: () => navigate({ to: '/organization/environment' }),
+          },
+        ]
+      : []),
+  ];
+}
+
 function useSections(query: string, open: (id: string) => Promise<boolean>) {
   const navigate = useNavigate();
+  const pagesHere = usePagesHere();
   const isId = ID.test(query);
   const asked = isId ? '' : query;
   const search = useTyped(asked);
@@ -149,6 +195,7 @@ function useSections(query: string, open: (id: string) => Promise<boolean>) {
     { id: 'inbox', text: 'Inbox', note: 'g i', go: () => navigate({ to: '/' }) },
     { id: 'apps', text: 'Apps', note: 'g a', go: () => navigate({ to: '/apps' }) },
     { id: 'account', text: 'Your account', go: () => navigate({ to: '/account' }) },
+    ...pagesHere,
   ].filter(({ text }) => text.toLowerCase().includes(query.toLowerCase()));
   const found = (items: Go[], title: string) =>
     items.length ? [{ title, items: items.slice(0, SHOWN) }] : [];

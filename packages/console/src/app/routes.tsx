@@ -73,6 +73,12 @@ const account = createRoute({
   component: page(() => import('../pages/account/account-page.tsx'), 'AccountPage'),
 });
 
+const organizationEnvironment = createRoute({
+  getParentRoute: () => signedIn,
+  path: '/organization/environment',
+  component: page(() => import('../pages/environment/variables-page.tsx'), 'OrganizationVariablesPage'),
+});
+
 /** The app's name and its parts, above each of its pages. */
 const app = createRoute({
   getParentRoute: () => signedIn,
@@ -90,6 +96,11 @@ const settings = createRoute({
   path: '/settings',
   component: page(() => import('../pages/settings/settings-page.tsx'), 'SettingsPage'),
 });
+const environment = createRoute({
+  getParentRoute: () => app,
+  path: '/environment',
+  component: page(() => import('../pages/environment/variables-page.tsx'), 'AppVariablesPage'),
+});
 const sources = createRoute({
   getParentRoute: () => app,
   path: '/sources',
@@ -99,7 +110,16 @@ const sources = createRoute({
 const source = createRoute({
   getParentRoute: () => app,
   path: '/sources/$sourceId',
-  validateSearch: search({ file: text, L: lines, edit: flag }),
+  validateSearch: search({
+    file: text,
+    L: lines,
+    edit: flag,
+    q: text,
+    regex: flag,
+    ignoreCase: flag,
+    include: text,
+    exclude: text,
+  }),
   component: page(() => import('../pages/sources/source-page.tsx'), 'SourcePage'),
 });
 const diff = createRoute({
@@ -179,9 +199,11 @@ export const routeTree = rootRoute.addChildren([
     inbox,
     apps,
     account,
+    organizationEnvironment,
     app.addChildren([
       race,
       settings,
+      environment,
       sources,
       source,
       diff,

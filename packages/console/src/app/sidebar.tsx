@@ -8,7 +8,7 @@ import type { ReactNode, RefObject } from 'react';
 import { client } from '../api/client.ts';
 import { lineOf, writeFaultOf } from '../api/faults.ts';
 import { allThreadsQuery, itemsOf } from '../api/queries.ts';
-import { useSession } from '../api/session.ts';
+import { useIsAdmin, useSession } from '../api/session.ts';
 import { IconButton } from '../ui/button.tsx';
 import { notify } from '../ui/notices.tsx';
 import { Status } from '../ui/status.tsx';
@@ -158,6 +158,7 @@ function RecentThreads() {
 function Owner() {
   const { user, organizations, activeOrganizationId } = useSession();
   const navigate = useNavigate();
+  const isAdmin = useIsAdmin();
   const active = organizations.find(({ id }) => id === activeOrganizationId);
   // Nothing of one organization may be seen in another: a fresh page starts from nothing.
   const switchTo = async (organizationId: string) => {
@@ -193,6 +194,15 @@ function Owner() {
                 text: `Switch to ${name}`,
                 onAction: () => void switchTo(id).catch(sayFault),
               })),
+            ...(isAdmin
+              ? [
+                  {
+                    id: 'environment',
+                    text: 'Variables of the organization',
+                    onAction: () => void navigate({ to: '/organization/environment' }),
+                  },
+                ]
+              : []),
             { id: 'account', text: 'Your account', onAction: () => void navigate({ to: '/account' }) },
             {
               id: 'docs',

@@ -1,13 +1,12 @@
-import { HeadraceError } from '@headrace/client';
+import type { ChangePasswordInput } from '@headrace/client';
 import { useQueryClient } from '@tanstack/react-query';
-import { useRef, useState } from 'react';
+import { useState } from 'react';
 import { Form } from 'react-aria-components/Form';
 import { client } from '../../api/client.ts';
-import { fieldFault, writeFaultOf } from '../../api/faults.ts';
-import { newKey } from '../../api/pending.ts';
+import { fieldFault } from '../../api/faults.ts';
 import { sessionsQuery } from '../../api/queries.ts';
 import { useSession } from '../../api/session.ts';
-import { isAnswered, useOffReason } from '../../api/write.ts';
+import { useOffReason, useWrite } from '../../api/write.ts';
 import { Button } from '../../ui/button.tsx';
 import { FaultLine } from '../../ui/fault-line.tsx';
 import { Field } from '../../ui/fields.tsx';
@@ -15,44 +14,29 @@ import { notify } from '../../ui/notices.tsx';
 import { Section } from '../../ui/page.tsx';
 import { passwordFault, RULE } from './new-password.ts';
 
-/** Not by `useWrite`: its key would be kept under a text that has the passwords in it. */
 export function ChangePassword() {
   const { user } = useSession();
   const queries = useQueryClient();
   const [current, setCurrent] = useState('');
   const [next, setNext] = useState('');
-  const [error, setError] = useState<unknown>(null);
-  const [isSending, setSending] = useState(false);
   const [isTried, setTried] = useState(false);
-  // Of a try without an answer: the same passwords again are the same write.
-  const key = useRef<string | null>(null);
-  const wrong = passwordFault(next);
-  const off = useOffReason();
-  const send = async () => {
-    setSending(true);
-    setError(null);
-    key.current ??= newKey();
-    try {
-      await client.session.changePassword(
-        { currentPassword: current, newPassword: next },
-        { idempotencyKey: key.current },
-      );
-      key.current = null;
+  const write = useWrite({
+    intent: 'change the password',
+    isSecret: true,
+    call: (input: ChangePasswordInput, options) => client.session.changePassword(input, options),
+    onDone: () => {
       setCurrent('');
       setNext('');
       setTried(false);
       notify('The password is changed. All other sessions have ended.');
       void queries.invalidateQueries({ queryKey: sessionsQuery().queryKey });
-    } catch (failure) {
-      if (isAnswered(failure)) key.current = null;
-      setError(failure);
-    } finally {
-      setSending(false);
-    }
-  };
+    },
+  });
+  const wrong = passwordFault(next);
+  const off = useOffReason();
   // Its 403 is no question of what the user may see.
-  const isWrong = error instanceof HeadraceError && error.status === 403;
-  const fault = error === null || isWrong ? null : writeFaultOf(error);
+  const isWrong = write.fault?.isGone ?? false;
+  const fault = isWrong ? null : write.fault;
   return (
     <Section title="Password">
       <Form
@@ -60,7 +44,7 @@ export function ChangePassword() {
         onSubmit={(event) => {
           event.preventDefault();
           setTried(true);
-          if (!off && !wrong) void send();
+          if (!off && !wrong) write.send({ currentPassword: current, newPassword: next });
         }}
       >
         {/* Password managers look for it. */}
@@ -70,10 +54,7 @@ export function ChangePassword() {
           type="password"
           autoComplete="current-password"
           value={current}
-          onChange={(value) => {
-            key.current = null;
-            setCurrent(value);
-          }}
+          onChange={setCurrent}
           fault={isWrong ? 'The current password is wrong.' : fieldFault(fault, '/currentPassword')}
           isRequired
         />
@@ -83,16 +64,13 @@ export function ChangePassword() {
           autoComplete="new-password"
           hint={`${RULE}. All your other sessions end.`}
           value={next}
-          onChange={(value) => {
-            key.current = null;
-            setNext(value);
-          }}
+          onChange={setNext}
           fault={(isTried ? wrong : null) ?? fieldFault(fault, '/newPassword')}
           isRequired
         />
         <FaultLine fault={fault} at={['/currentPassword', '/newPassword']} />
         <div>
-          <Button type="submit" kind="primary" isPending={isSending} offBecause={off}>
+          <Button type="submit" kind="primary" isPending={write.isSending} offBecause={off}>
             Change the password
           </Button>
         </div>

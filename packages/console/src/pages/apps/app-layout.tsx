@@ -12,6 +12,7 @@ const PARTS = [
   ['Applies', '/apps/$appId/applies', false],
   ['Builds', '/apps/$appId/builds', false],
   ['Previews', '/apps/$appId/previews', false],
+  ['Variables', '/apps/$appId/environment', false],
   ['Settings', '/apps/$appId/settings', false],
 ] as const;
 
@@ -29,7 +30,7 @@ export function AppLayout() {
     <>
       <nav
         aria-label="App"
-        className="flex flex-wrap items-stretch gap-x-1 border-b border-line px-3 sm:flex-nowrap sm:px-4 sm:overflow-x-auto"
+        className="flex flex-wrap items-stretch border-b border-line px-3 sm:flex-nowrap sm:gap-x-1 sm:px-4 sm:overflow-x-auto"
       >
         <span className="w-full truncate px-1 pt-2 font-bold sm:w-auto sm:pr-3 sm:pl-0 sm:max-w-48 sm:min-w-16 sm:py-2">
           {app.data?.name ?? ' '}

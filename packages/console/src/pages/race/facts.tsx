@@ -25,6 +25,14 @@ export function HeadFacts({ appId, queued }: { appId: string; queued: number | n
               …{source.slice(-6)}
             </Link>
             <CopyButton text={source} label="Copy the id of the head’s source" />
+            <Link
+              to="/apps/$appId/sources/$sourceId"
+              params={{ appId, sourceId: source }}
+              search={{ q: '' }}
+              className="link"
+            >
+              Search its files
+            </Link>
           </span>
         )}
       </One>

@@ -4,7 +4,7 @@ import { useEffect, useRef } from 'react';
 import type { ReactNode } from 'react';
 import { client } from '../../api/client.ts';
 import { appSettingsQuery, organizationSettingsQuery } from '../../api/queries.ts';
-import { useSession } from '../../api/session.ts';
+import { useIsAdmin } from '../../api/session.ts';
 import { useOffReason, useWrite } from '../../api/write.ts';
 import { AsCode, quoted } from '../../ui/as-code.tsx';
 import { Button } from '../../ui/button.tsx';
@@ -131,12 +131,8 @@ const Part = ({ children }: { children: ReactNode }) => (
 
 /** Only owners and admins may read them: others are not told what is inherited. */
 function useOrganizationSettings(): Settings | null {
-  const { organizations, activeOrganizationId } = useSession();
-  const role = organizations.find(({ id }) => id === activeOrganizationId)?.role;
-  const { data } = useQuery({
-    ...organizationSettingsQuery(),
-    enabled: role === 'owner' || role === 'admin',
-  });
+  const isAdmin = useIsAdmin();
+  const { data } = useQuery({ ...organizationSettingsQuery(), enabled: isAdmin });
   return data ?? null;
 }
 

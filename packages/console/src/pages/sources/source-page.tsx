@@ -3,11 +3,12 @@ import type { Source } from '@headrace/client';
 import { useQuery } from '@tanstack/react-query';
 import { Link, getRouteApi } from '@tanstack/react-router';
 import { FolderTree } from 'lucide-react';
-import { useMemo, useState } from 'react';
+import { lazy, Suspense, useMemo, useState } from 'react';
 import { sourceQuery } from '../../api/queries.ts';
 import { useMay } from '../../api/session.ts';
 import { FileTree, Plain } from '../../code/index.ts';
 import { Button, ButtonLink, Toggle } from '../../ui/button.tsx';
+import { useKeys } from '../../ui/keys.ts';
 import { Page } from '../../ui/page.tsx';
 import { Empty, Failure, Shown, Skeleton } from '../../ui/states.tsx';
 import { Id, Time, bytes, plural } from '../../ui/values.tsx';
@@ -19,11 +20,29 @@ import { useFiles } from './use-files.ts';
 
 const route = getRouteApi('/signed-in/apps/$appId/sources/$sourceId');
 
+const SearchPane = lazy(async () => ({ default: (await import('./search-pane.tsx')).SearchPane }));
+
+/** The address without the words of a search. */
+const NO_SEARCH = {
+  q: undefined,
+  regex: undefined,
+  ignoreCase: undefined,
+  include: undefined,
+  exclude: undefined,
+};
+
 export function SourcePage() {
   const { appId, sourceId } = route.useParams();
   const source = useQuery(sourceQuery(appId, sourceId));
-  const { edit = false } = route.useSearch();
+  const { edit = false, q, file } = route.useSearch();
   const navigate = route.useNavigate();
+  const isSearching = q !== undefined && file === undefined && !edit;
+  const search = () =>
+    void navigate({
+      search: (last) => ({ ...last, q: last.q ?? '', file: undefined, L: undefined, edit: undefined }),
+    });
+  // Where the words are shown already, `/` goes to them.
+  useKeys(isSearching ? [] : [{ keys: 's', does: 'Search in all files', run: search }]);
   const mayEdit = useMay('project:update');
   const archive = `/api/platform/v1/apps/${encodeURIComponent(appId)}/sources/${encodeURIComponent(sourceId)}/archive`;
   return (
@@ -33,6 +52,12 @@ export function SourcePage() {
       actions={
         source.data && (
           <>
+            {!isSearching && <Button onPress={search}>{q ? 'Back to the matches' : 'Search'}</Button>}
+            {isSearching && (
+              <Button onPress={() => void navigate({ search: (last) => ({ ...last, ...NO_SEARCH }) })}>
+                Show the files
+              </Button>
+            )}
             {source.data.parentSourceIds.length > 0 && (
               <ButtonLink to="/apps/$appId/diff" params={{ appId }} search={{ to: sourceId }}>
                 Changes
@@ -57,7 +82,13 @@ export function SourcePage() {
         {(data) => (
           <>
             <Line appId={appId} source={data} />
-            <Files key={data.id} appId={appId} source={data} isEditing={edit && mayEdit} />
+            {isSearching ? (
+              <Suspense fallback={<Skeleton lines={10} />}>
+                <SearchPane key={data.id} appId={appId} sourceId={data.id} />
+              </Suspense>
+            ) : (
+              <Files key={data.id} appId={appId} source={data} isEditing={edit && mayEdit} />
+            )}
           </>
         )}
       </Shown>

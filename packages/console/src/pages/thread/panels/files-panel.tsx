@@ -3,7 +3,7 @@ import { useInfiniteQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { Plain } from '../../../code/plain.tsx';
 import { filesQuery } from '../../../api/queries.ts';
-import { Button } from '../../../ui/button.tsx';
+import { Button, ButtonLink } from '../../../ui/button.tsx';
 import { Empty, Shown } from '../../../ui/states.tsx';
 import { bytes } from '../../../ui/values.tsx';
 import { useThread } from '../context.ts';
@@ -30,7 +30,12 @@ function Files({ sourceId }: { sourceId: string }) {
         if (files.length === 0) return <Empty title="The source is empty" />;
         return (
           <>
-            <ul>
+            <div className="px-4 py-2">
+              <ButtonLink to="/apps/$appId/sources/$sourceId" params={{ appId, sourceId }} search={{ q: '' }}>
+                Search in the files
+              </ButtonLink>
+            </div>
+            <ul className="border-t border-line">
               {files.map(({ path, byteSize }) => (
                 <li key={path}>
                   <Link

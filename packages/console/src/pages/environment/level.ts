@@ -1,0 +1,44 @@
+/** Whose variables a page shows and sets: an app's, or the organization's. */
+import type { SetAppVariableInput, Variable, WriteOptions } from '@headrace/client';
+import { client } from '../../api/client.ts';
+import { organizationVariablesQuery, variablesQuery } from '../../api/queries.ts';
+
+export interface Level {
+  /** null: the organization's. */
+  appId: string | null;
+  /** In a sentence: "this app", "the organization". */
+  name: string;
+  /** Of the reads that show what was written. */
+  queryKey: readonly unknown[];
+  /** From `/api`. */
+  path: (name: string) => string;
+  set: (name: string, body: SetAppVariableInput, options: WriteOptions) => PromiseLike<Variable>;
+  remove: (name: string, options: WriteOptions) => PromiseLike<Variable>;
+  /** The client's call: `method` of an app's variables, `set` or `delete`. */
+  ts: (method: 'set' | 'delete', args: string) => string;
+  /** The command line's options for it. */
+  flags: string;
+}
+
+export const levelOfApp = (appId: string): Level => ({
+  appId,
+  name: 'this app',
+  queryKey: variablesQuery(appId).queryKey,
+  path: (name) => `/api/platform/v1/apps/${appId}/environment/${encodeURIComponent(name)}`,
+  set: (name, body, options) => client.environment.set(appId, name, body, options),
+  remove: (name, options) => client.environment.delete(appId, name, options),
+  ts: (method, args) => `await client.environment.${method}('${appId}', ${args});`,
+  flags: `--app ${appId}`,
+});
+
+export const ORGANIZATION: Level = {
+  appId: null,
+  name: 'the organization',
+  queryKey: organizationVariablesQuery().queryKey,
+  path: (name) => `/api/environment/${encodeURIComponent(name)}`,
+  set: (name, body, options) => client.environment.setOrganization(name, body, options),
+  remove: (name, options) => client.environment.deleteOrganization(name, options),
+  ts: (method, args) =>
+    `// Only with a session, not with a key.\nawait client.environment.${method}Organization(${args});`,
+  flags: '--organization',
+};
