@@ -15,8 +15,9 @@ import type { Outcome } from './demo/story.ts';
 import { demoAutomation } from './demo/unattended.ts';
 
 const HELP = `npm run demo [-- options]
-Starts Headrace on a data folder of its own and drives its main job by the client: imports examples/workshop, lets two threads edit it at
-once, previews and applies both drafts, settles a conflict, builds the head, checks the artifact, and replays every event. Then it
+Starts Headrace on a data folder of its own and drives its main job by the client: imports examples/workshop, sets it up once for all
+sandboxes, lets two threads edit it at once, previews and applies both drafts, settles a conflict, builds the head and signs it with a
+secret, checks the artifact, and replays every event. Then it
 makes a git repository, pushes the workshop to it, and merges the pull request of a thread. The checks of a second one fail: its
 review loop fixes it, and merges it once they are green. At last an error tracker calls a hook, and all of that happens by itself.
 

@@ -1,7 +1,8 @@
 /**
- * The main job, step by step, through the client alone: import, two threads at once, merges with a conflict, build,
- * download, replay.
+ * The main job, step by step, through the client alone: import, setup, two threads at once, merges with a conflict,
+ * a signed build, download, replay.
  */
+import { createHmac, randomBytes } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { pullArtifact, push } from '@headrace/client/node';
@@ -15,7 +16,10 @@ const EDITS = [
   { name: 'reminders', title: 'Overdue reminders', file: 'overdue-reminders.md' },
   { name: 'theme', title: 'Dark theme', file: 'dark-theme.md' },
 ] as const;
-const BUILD = { command: 'node --test && node scripts/build.mjs', outputDirectory: 'dist' };
+const SETUP = { command: 'node scripts/seed.mjs', paths: ['data/', 'server/', 'shared/', 'scripts/seed.mjs'] };
+/** It also prints the key, which nobody should do. */
+const COMMAND = 'node --test && node scripts/build.mjs && echo "signed with $RELEASE_KEY"';
+const BUILD = { command: COMMAND, outputDirectory: 'dist', setup: true };
 /** A line that the dark theme changes too. */
 const CONTESTED = {
   path: 'web/preferences.js',
@@ -49,6 +53,7 @@ interface Draft {
 export async function tell(story: Story): Promise<Outcome> {
   const { output, client } = story;
   const { appId, sourceId } = await importWorkshop(story);
+  await setUp(story, appId);
   const drafts = await editAtOnce(story, appId);
   await applyBoth(story, appId, drafts);
   await settleConflict(story, appId, sourceId);
@@ -81,6 +86,19 @@ async function importWorkshop({
   });
   await output.step('head', async () => `revision ${(await client.head.get(appId)).revision}`);
   return { appId, sourceId };
+}
+
+/** What every sandbox of the workshop finds: made once, for all that have the same files. */
+async function setUp({ client, output }: Story, appId: string): Promise<void> {
+  await output.step('setup', async () => {
+    await client.settings.update(appId, { setup: SETUP });
+    let setup = await client.setups.create(appId, {});
+    const deadline = Date.now() + RUN_LIMIT_MS;
+    while (setup.status !== 'ready' && setup.status !== 'failed' && Date.now() < deadline)
+      setup = await client.setups.get(appId, setup.id, { waitSeconds: 20 });
+    must(setup.status === 'ready', `the setup is ready (${setup.status}: ${setup.error?.message})`);
+    return `${SETUP.command}: a layer of ${size(setup.byteSize!)} below every sandbox`;
+  });
 }
 
 async function editAtOnce({ client, output }: Story, appId: string): Promise<Draft[]> {
@@ -208,23 +226,31 @@ async function buildHead(
   appId: string,
   sourceId: string,
 ): Promise<{ artifactFolder: string; files: number }> {
+  const key = randomBytes(24).toString('base64url');
   let [buildId, artifactFolder, files] = ['', '', 0];
   await output.step('build', async () => {
-    const { thread } = await client.threads.create(appId, { title: 'Build', sourceId });
-    const build = await client.builds.create(appId, thread.id, { ...BUILD, sourceId }).done();
-    const logs = (await client.builds.logs(appId, build.id)).text.trimEnd().split('\n');
+    await client.environment.set(appId, 'RELEASE_KEY', { value: key, secret: true, targets: ['build'] });
+    const build = await client.builds.createOfApp(appId, { ...BUILD, sourceId }).done();
+    const log = (await client.builds.logs(appId, build.id)).text;
+    const lines = log.trimEnd().split('\n');
     for (const line of build.status === 'ready'
-      ? logs.filter((l) => /(tests|pass|fail) \d+$/.test(l))
-      : logs.slice(-20))
+      ? lines.filter((l) => /(tests|pass|fail) \d+$|^signed/.test(l))
+      : lines.slice(-20))
       output.detail('build', line);
     must(build.status === 'ready', `the build is ready (${build.error?.code}: ${build.error?.message})`);
+    must(log.includes('signed with ***') && !log.includes(key), 'the log has the secret masked');
     buildId = build.id;
-    return `${BUILD.command}: ready`;
+    return 'the tests pass, the build is signed: ready, its key masked in the log';
   });
   await output.step('artifact', async () => {
     artifactFolder = join(folder, buildId);
     const { manifest, written } = await pullArtifact(client, appId, buildId, { folder: artifactFolder });
     must(manifest.sourceId === sourceId, 'the artifact is of the pinned head');
+    const [report, signature] = await Promise.all(
+      ['build.json', 'build.sig'].map((name) => readFile(join(artifactFolder, name))),
+    );
+    const expected = createHmac('sha256', key).update(report!).digest('hex');
+    must(signature!.toString().trim() === expected, 'the artifact is signed with the key');
     files = written.length;
     return `${files} files, ${size(manifest.byteSize)}: each as the manifest's hash says`;
   });
