@@ -19,17 +19,18 @@ interface PreviewOptions {
   port: number | undefined;
   open: boolean;
   stop: boolean;
+  'no-setup': boolean;
   timeout: number | undefined;
 }
 
 export async function preview(
   cli: Cli,
   thread: string | undefined,
-  { port, open, stop, timeout }: PreviewOptions,
+  { port, open, stop, timeout, 'no-setup': noSetup }: PreviewOptions,
   command: readonly string[],
 ): Promise<Exit> {
-  if (stop && (port !== undefined || open || command.length > 0))
-    throw usage('--stop takes no command, --port or --open.');
+  if (stop && (port !== undefined || open || noSetup || command.length > 0))
+    throw usage('--stop takes no command, --port, --open or --no-setup.');
   if (!stop && (port === undefined || command.length === 0))
     throw usage(
       'A preview needs a command, and the port on which it listens.',
@@ -39,7 +40,7 @@ export async function preview(
   const threadId = await cli.threadNamed(thread ?? '@last', appId);
   cli.remember(`thread ${appId}`, threadId);
   if (stop) return stopNewest(cli, appId, threadId);
-  const body = { command: shellText(command), port: port! };
+  const body = { command: shellText(command), port: port!, ...(noSetup && { setup: false }) };
   const made = await cli.write((client) =>
     client.previews.create(appId, threadId, body, { signal: cli.signal }),
   );

@@ -23,6 +23,12 @@ export async function cancelThreadWork(tx: Tx, loaded: LoadedThread): Promise<Th
   if (loaded.project.repository_id !== null) await cancelPullRequestWork(tx, thread);
   if (thread.workspace_status !== null && thread.workspace_status !== 'archived')
     await enqueueArchive(tx, thread);
+  // A job that waits for the app's setup has nothing to wait for, and would hold up what comes after it.
+  if (thread.workspace_setup_status === 'running' && thread.setup_id !== null)
+    await makeJobsDue(
+      tx,
+      sql`select id from jobs where key = ${`thread:${thread.id}`} and waits_for is not null`,
+    );
   return {
     // Work that is cut off leaves files that are in no source: the next use of the workspace keeps them and
     // resets it to the latest source.
