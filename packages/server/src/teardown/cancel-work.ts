@@ -3,6 +3,7 @@ import { cancelApply } from '../applies/index.ts';
 import { cancelAppBuilds, cancelThreadBuild } from '../builds/index.ts';
 import type { ProjectRow, ThreadRow } from '../db/schema.ts';
 import type { Tx } from '../db/transaction.ts';
+import { makeJobsDue } from '../jobs/store.ts';
 import { stopAppPreviews, stopThreadPreviews } from '../previews/index.ts';
 import { cancelPullRequestWork } from '../pull-requests/index.ts';
 import { cancelRuns } from '../runs/index.ts';
