@@ -15,6 +15,8 @@ export const FRESH = 'mkdir gen; read n < /proc/sys/kernel/random/uuid; echo "$n
 export async function newSetupBench(server: TestServer, setup: SetupSetting | string) {
   const bench = await newBench(server, { 'package.json': '{}\n', 'index.js': '1\n' });
   const setting = typeof setup === 'string' ? { command: setup, paths: ['package.json'] } : setup;
+  // Its own thread has its workspace from before the setting.
+  await until(async () => (await server.call('GET', bench.thread)).body.thread.workspaceStatus === 'ready');
   const set = (change: object) => server.call('PATCH', `${bench.url}/settings`, change);
   await set({ setup: setting });
   const at = `${bench.url}/setups`;

@@ -31,7 +31,6 @@ describe.skipIf(!status?.ok)('waiting', () => {
       server,
       `while [ ! -e go ]; do sleep 0.05; [ $((n=n+1)) -lt 40 ] || touch go; done; ${FRESH}`,
     );
-    // The bench's own thread has its workspace since before the setting.
     const threadId = await bench.newThread();
     const build = await bench.submit(
       'cp gen/number dist 2>/dev/null || { mkdir dist; cp gen/number dist; }',
