@@ -105,7 +105,7 @@ export class Trees {
     tree: Tree,
     tar: Readable,
     { layer, history }: Below,
-  ): Promise<Pick<Tree, 'links' | 'placed'>> {
+  ): Promise<Pick<Tree, 'links' | 'placed' | 'sourcePaths'>> {
     const binds = [tree.bind({ readOnly: false })];
     const steps = [UNTAR];
     if (layer ?? history) steps.push(LIST);
@@ -126,7 +126,13 @@ export class Trees {
     const listed = await this.#feed(binds, steps.join(' && '), tar);
     if (!layer && !history) return { links: NO_LINKS };
     const [source = [], all = [], ofLayer = []] = parseListings(listed);
-    return { links: linksOf(source), placed: layer && viewOfCopy(source, all, ofLayer) };
+    return {
+      links: linksOf(source),
+      ...(layer && {
+        placed: viewOfCopy(source, all, ofLayer),
+        sourcePaths: source.flatMap(({ kind, path }) => (kind === 'file' ? path : [])),
+      }),
+    };
   }
 
   /** A new tree of these files alone, and their paths, with one character per byte. Throws as `make` does. */
