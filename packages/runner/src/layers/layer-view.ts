@@ -62,14 +62,21 @@ export class LayerView {
 }
 
 /**
- * The view of a layer that was copied under a source: `all` is the tree's listing right after that. Dependency
- * folders are not walked by captures where the source has nothing in one, so their contents are not kept.
+ * The view of a layer that was copied under a source: `all` is the tree's listing right after that. At the paths
+ * of the source the layer's own entries stand for what a patch may put there. Dependency folders are not walked
+ * by captures where the source has nothing in one, so their contents are not kept.
  */
-export function viewOfCopy(source: Listed[], all: Listed[]): LayerView {
+export function viewOfCopy(source: Listed[], all: Listed[], ofLayer: Listed[]): LayerView {
   const own = new Set(source.filter(({ kind }) => kind !== 'folder').map(bytesOf));
+  const copies = new Map(all.map((entry) => [bytesOf(entry), entry]));
   const isWalked = source.some(({ path }) => isInside(path));
   return new LayerView(
-    all.filter((entry) => !own.has(bytesOf(entry)) && (isWalked || !isInside(entry.path))),
+    ofLayer
+      .filter(({ path }) => isWalked || !isInside(path))
+      .map((entry) => {
+        const copy = own.has(bytesOf(entry)) ? undefined : copies.get(bytesOf(entry));
+        return copy?.kind === entry.kind ? copy : entry;
+      }),
   );
 }
 
