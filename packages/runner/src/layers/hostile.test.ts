@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { endOf, entriesOf, makeBench, tarStream } from '../runner.fixture.ts';
+import { makeBench, tarStream } from '../runner.fixture.ts';
 import { Trees } from '../workspaces/trees.ts';
 import { layer, next, open, setup, sh } from './layers.fixture.ts';
 

@@ -114,7 +114,7 @@ export class Trees {
       steps.push(
         `printf '\\0'`,
         `node ${GUEST}/place-layer.cjs ${LAYER}`,
-        LIST,
+        `find . -mindepth 1 -type d -printf '${FIND_FORMAT}'`,
         `printf '\\0'`,
         `(cd ${LAYER} && ${LIST})`,
       );
@@ -125,11 +125,11 @@ export class Trees {
     }
     const listed = await this.#feed(binds, steps.join(' && '), tar);
     if (!layer && !history) return { links: NO_LINKS };
-    const [source = [], all = [], ofLayer = []] = parseListings(listed);
+    const [source = [], folders = [], ofLayer = []] = parseListings(listed);
     return {
       links: linksOf(source),
       ...(layer && {
-        placed: viewOfCopy(source, all, ofLayer),
+        placed: viewOfCopy(source, folders, ofLayer),
         sourcePaths: source.flatMap(({ kind, path }) => (kind === 'file' ? path : [])),
       }),
     };
