@@ -23,6 +23,7 @@ import { commitsBenchmark } from './benchmarks/commits.ts';
 import { consoleBenchmark } from './benchmarks/console.ts';
 import { consoleLargeBenchmark } from './benchmarks/console-large.ts';
 import { environmentBenchmark } from './benchmarks/environment.ts';
+import { setupBenchmark } from './benchmarks/setup.ts';
 import { eventLagBenchmark } from './benchmarks/event-lag.ts';
 import { eventLoopBenchmark } from './benchmarks/event-loop.ts';
 import { forkBenchmark } from './benchmarks/fork.ts';
@@ -66,6 +67,7 @@ const BENCHMARKS: Benchmark[] = [
   repositoriesBenchmark,
   buildBenchmark,
   environmentBenchmark,
+  setupBenchmark,
   idleSandboxesBenchmark,
   importBenchmark,
   pushBenchmark,

@@ -67,7 +67,7 @@ const LONG = [
   'packages/runner/src/http/visits.test.ts',
   'packages/server/src/processes.test.ts',
   'checks/proof/replay/replay.test.ts',
-  'packages/runner/src/warm/git-baseline.test.ts',
+  'packages/runner/src/git-baseline/git-baseline.test.ts',
   'packages/server/src/execs/exec-faults.test.ts',
   'packages/server/src/gateway/hostile.test.ts',
   'checks/examples/examples.test.ts',

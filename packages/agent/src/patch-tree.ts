@@ -1,15 +1,18 @@
 import { chmodSync, readdirSync, readFileSync, rmSync, rmdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { LayerFiles } from './layer-files.ts';
 import { below, makeWay, statOf } from './paths.ts';
 import { tarFiles, type TarFile } from './tar.ts';
 
 /**
  * Writes the tar on stdin over the tree in the working folder. Its first entry `.headrace-patch.json` may
  * name what to delete first: { delete: string[], deleteBytes?: string[] }, the latter with one character per
- * byte, since a name need not be UTF-8. It runs inside the sandbox, so that links which an agent planted lead
+ * byte, since a name need not be UTF-8. What the tree's layer (an argument, where it has one) has at their paths
+ * shows then. It runs inside the sandbox, so that links which an agent planted lead
  * nowhere; it still follows none.
  */
 const root = process.cwd();
+const layer = process.argv[2] === undefined ? undefined : new LayerFiles(process.argv[2]);
 
 /** Everything that is removed goes by the bytes of its path, as text with one character per byte. */
 const bytesOf = (path: string): string => Buffer.from(path).toString('latin1');
@@ -24,6 +27,7 @@ function remove(path: string): void {
   }
   clear(file);
   for (const folder of way.toReversed()) if (isEmpty(folder)) rmdirSync(raw(folder));
+  layer?.restore(file.slice(root.length + 1));
 }
 
 /** From the root's child down to the file's parent. */

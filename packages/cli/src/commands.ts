@@ -5,6 +5,7 @@ import { appCommands } from './apps/commands.ts';
 import { applyCommands } from './applies/commands.ts';
 import { automationCommands } from './automation/commands.ts';
 import { buildCommands } from './builds/commands.ts';
+import { setupCommands } from './builds/setup-commands.ts';
 import type { Command } from './core/command.ts';
 import { eventCommands } from './events/commands.ts';
 import { operatorCommands } from './operator/commands.ts';
@@ -20,6 +21,7 @@ export const COMMANDS: readonly Command[] = [
   ...threadCommands,
   ...applyCommands,
   ...buildCommands,
+  ...setupCommands,
   ...eventCommands,
   ...repositoryCommands,
   ...automationCommands,

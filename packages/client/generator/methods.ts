@@ -11,6 +11,7 @@ const WAITED: Readonly<Record<string, readonly string[]>> = {
   run: ['Run'],
   apply: ['Apply'],
   build: ['Build'],
+  setup: ['Setup'],
   preview: ['Preview'],
   execution: ['Execution', 'ExecutionDetail'],
 };

@@ -103,7 +103,7 @@ export class WorkCall<T, D> extends Call<T> {
   }
 
   /**
-   * Waits for the run, apply, build or execution to end, whatever its outcome, or for a preview to be ready.
+   * Waits for the run, apply, build, setup or execution to end, whatever its outcome, or for a preview to be ready.
    * Throws WaitTimeoutError; the work itself continues.
    */
   async done({ signal, timeoutMs = this.#work.timeoutMs }: DoneOptions = {}): Promise<D> {

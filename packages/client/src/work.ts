@@ -1,6 +1,6 @@
 /** What `.done()` waits for. */
 import type { Work } from './call.ts';
-import type { Apply, Build, Execution, Preview, Run } from './generated/types.ts';
+import type { Apply, Build, Execution, Preview, Run, Setup } from './generated/types.ts';
 import { jsonWith } from './http.ts';
 import type { Http } from './http.ts';
 
@@ -40,6 +40,12 @@ const KINDS: Readonly<Record<string, Kind>> = {
     what: 'build',
     path: ({ id, projectId }: Build, start: string) => `${rootOf(start)}${at(projectId)}/builds/${at(id)}`,
     isEnded: isOneOf<Build['status']>('ready', 'failed'),
+    timeoutMs: 15 * MINUTES,
+  },
+  setup: {
+    what: 'setup',
+    path: ({ id, projectId }: Setup, start: string) => `${rootOf(start)}${at(projectId)}/setups/${at(id)}`,
+    isEnded: isOneOf<Setup['status']>('ready', 'failed'),
     timeoutMs: 15 * MINUTES,
   },
   preview: {

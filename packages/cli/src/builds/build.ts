@@ -17,6 +17,7 @@ interface BuildOptions {
   directory: string | undefined;
   source: string | undefined;
   timeout: number | undefined;
+  setup: boolean;
   watch: boolean;
   output: string | undefined;
   force: boolean;
@@ -44,7 +45,7 @@ export async function build(
 async function bodyOf(
   cli: Cli,
   appId: string,
-  { directory, source, timeout }: BuildOptions,
+  { directory, source, timeout, setup }: BuildOptions,
   words: readonly string[],
 ): Promise<BuildOrder['body']> {
   const last = words.length === 0 ? await newestBuild(cli, appId) : undefined;
@@ -54,6 +55,7 @@ async function bodyOf(
     command: last?.command ?? shellText(words),
     outputDirectory: directory ?? last?.outputDirectory ?? OUTPUT_DIRECTORY,
     ...(source !== undefined && { sourceId: await sourceNamed(cli, source, appId) }),
+    ...(setup && { setup }),
     ...(timeout !== undefined && { timeoutSeconds: Math.ceil(timeout / 1000) }),
   };
 }

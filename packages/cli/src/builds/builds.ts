@@ -6,7 +6,7 @@ import { oneLine, shown } from '../terminal/escape.ts';
 import { statusColor } from '../terminal/style.ts';
 import type { Column } from '../terminal/table.ts';
 import { ago, bytes, lasting } from '../terminal/times.ts';
-import { followLog, logParts } from './log.ts';
+import { printLog } from './log.ts';
 import { listOfApp } from './list-of-app.ts';
 import type { Filters } from './list-of-app.ts';
 import { buildNamed, NO_THREAD } from './names.ts';
@@ -80,17 +80,7 @@ interface LogOptions {
 export async function showLogs(cli: Cli, name: string | undefined, { follow }: LogOptions): Promise<void> {
   const appId = await cli.appId();
   const buildId = await buildNamed(cli, name, appId);
-  const place = { appId, buildId, signal: cli.signal };
-  if (follow && cli.globals.jsonl) {
-    for await (const text of logParts(cli, place)) cli.printLine({ text });
-    return;
-  }
-  if (follow && !cli.isJson) return followLog(cli, place);
   // With --json, following is waiting for the end.
-  if (follow) await endOf(cli, place);
-  const logs = await cli.client.builds.logs(appId, buildId, { signal: cli.signal });
-  if (cli.isJson) return cli.show({ logs }, () => '');
-  await cli.printPart(logs.text);
-  if (cli.isTerminal && logs.text !== '' && !logs.text.endsWith('\n')) cli.print('');
-  if (!logs.ended) cli.say(cli.paintTalk('dim', `The build goes on: headrace logs -f ${buildId}`));
+  if (follow && cli.isJson && !cli.globals.jsonl) await endOf(cli, { appId, buildId, signal: cli.signal });
+  await printLog(cli, { appId, id: buildId, follow });
 }

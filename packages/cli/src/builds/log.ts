@@ -1,4 +1,5 @@
-/** A build's log, as it grows. */
+/** A build's or setup's log, as it grows. */
+import type { CallOptions } from '@headrace/client';
 import type { Cli } from '../core/cli.ts';
 import { Away, pause } from '../core/away.ts';
 
@@ -11,25 +12,30 @@ export const PAUSE_MS = 250;
 const LONGEST_LINE = 64 * 1024;
 
 export interface LogPlace {
-  appId: string;
-  buildId: string;
+  read(
+    query: { offset?: number; waitSeconds?: number } & CallOptions,
+  ): Promise<{ text: string; nextOffset: number; ended: boolean }>;
   signal: AbortSignal;
 }
 
-/** The parts of the log in order, each byte once, until the build has ended. */
-export async function* logParts(cli: Cli, { appId, buildId, signal }: LogPlace): AsyncGenerator<string> {
+/** The log of a build, or of a setup. */
+export const logOf = (
+  { client }: Pick<Cli, 'client'>,
+  { appId, id, signal }: { appId: string; id: string; signal: AbortSignal },
+): LogPlace => ({
+  read: (query) =>
+    id.startsWith('set_') ? client.setups.logs(appId, id, query) : client.builds.logs(appId, id, query),
+  signal,
+});
+
+/** The parts of the log in order, each byte once, until what it is of has ended. */
+export async function* logParts(cli: Cli, { read, signal }: LogPlace): AsyncGenerator<string> {
   const away = new Away(cli);
   for (let offset = 0; ;) {
     const from = offset;
     const since = Date.now();
     const { text, nextOffset, ended } = await away.read(
-      () =>
-        cli.client.builds.logs(appId, buildId, {
-          offset: from,
-          waitSeconds: WAIT_SECONDS,
-          signal,
-          ...ATTEMPT,
-        }),
+      () => read({ offset: from, waitSeconds: WAIT_SECONDS, signal, ...ATTEMPT }),
       signal,
     );
     if (text !== '') yield text;
@@ -39,7 +45,7 @@ export async function* logParts(cli: Cli, { appId, buildId, signal }: LogPlace):
   }
 }
 
-/** Prints the log until the build has ended: its exact bytes to a pipe, whole lines to a terminal. */
+/** Prints the log until what it is of has ended: its exact bytes to a pipe, whole lines to a terminal. */
 export async function followLog(cli: Cli, place: LogPlace): Promise<void> {
   let rest = '';
   for await (const text of logParts(cli, place)) {
@@ -53,4 +59,24 @@ export async function followLog(cli: Cli, place: LogPlace): Promise<void> {
     rest = rest.slice(end);
   }
   if (rest !== '') await cli.printPart(`${rest}\n`, place.signal);
+}
+
+/** Prints the log of a build or setup as far as it is, or with `follow` until its end. */
+export async function printLog(
+  cli: Cli,
+  { appId, id, follow }: { appId: string; id: string; follow: boolean },
+): Promise<void> {
+  const place = logOf(cli, { appId, id, signal: cli.signal });
+  if (follow && cli.globals.jsonl) {
+    for await (const text of logParts(cli, place)) cli.printLine({ text });
+    return;
+  }
+  if (follow && !cli.isJson) return followLog(cli, place);
+  const logs = await place.read({ signal: cli.signal });
+  if (cli.isJson) return cli.show({ logs }, () => '');
+  await cli.printPart(logs.text);
+  if (cli.isTerminal && logs.text !== '' && !logs.text.endsWith('\n')) cli.print('');
+  if (logs.ended) return;
+  const [what, command] = id.startsWith('set_') ? ['setup', 'setup logs'] : ['build', 'logs'];
+  cli.say(cli.paintTalk('dim', `The ${what} goes on: headrace ${command} -f ${id}`));
 }

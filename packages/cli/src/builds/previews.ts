@@ -21,17 +21,18 @@ interface PreviewOptions {
   port: number | undefined;
   open: boolean;
   stop: boolean;
+  'no-setup': boolean;
   timeout: number | undefined;
 }
 
 export async function preview(
   cli: Cli,
   thread: string | undefined,
-  { port, source, open, stop, timeout }: PreviewOptions,
+  { port, source, open, stop, timeout, 'no-setup': noSetup }: PreviewOptions,
   command: readonly string[],
 ): Promise<Exit> {
-  if (stop && (port !== undefined || source !== undefined || open || command.length > 0))
-    throw usage('--stop takes no command, --port, --source or --open.');
+  if (stop && (port !== undefined || source !== undefined || open || noSetup || command.length > 0))
+    throw usage('--stop takes no command, --port, --source, --open or --no-setup.');
   if (source !== undefined && thread !== NO_THREAD)
     throw usage('A preview of a thread shows its latest source: --source takes `none` as the thread.');
   if (!stop && (port === undefined || command.length === 0))
@@ -42,7 +43,7 @@ export async function preview(
   const appId = await cli.appId();
   const threadId = await workedWith(cli, thread, appId);
   if (stop) return stopNewest(cli, appId, threadId);
-  const body = { command: shellText(command), port: port! };
+  const body = { command: shellText(command), port: port!, ...(noSetup && { setup: false }) };
   const sourceId = source === undefined ? undefined : await sourceNamed(cli, source, appId);
   const made = await cli.write((client) =>
     threadId === NO_THREAD

@@ -1,6 +1,6 @@
 /** A build from its start to its end. */
 import { HeadraceError } from '@headrace/client';
-import type { Build, CreateBuildInput } from '@headrace/client';
+import type { Build, CallOptions, CreateBuildInput } from '@headrace/client';
 import { Away, pause } from '../core/away.ts';
 import type { Cli } from '../core/cli.ts';
 import { untilLeft } from '../core/detach.ts';
@@ -9,7 +9,7 @@ import type { Exit } from '../core/exit.ts';
 import { Fault } from '../core/fault.ts';
 import { shown } from '../terminal/escape.ts';
 import { bytes, lasting } from '../terminal/times.ts';
-import { PAUSE_MS, followLog } from './log.ts';
+import { followLog, logOf, PAUSE_MS } from './log.ts';
 import { lastBuild, NO_THREAD } from './names.ts';
 import { countOf } from '../terminal/count.ts';
 
@@ -42,7 +42,7 @@ export function followBuild(cli: Cli, { id: buildId, projectId: appId }: Build):
   return untilLeft(
     cli,
     async (signal) => {
-      if (!cli.isJson) await followLog(cli, { appId, buildId, signal });
+      if (!cli.isJson) await followLog(cli, logOf(cli, { appId, id: buildId, signal }));
       return endOf(cli, { appId, buildId, signal });
     },
     {
@@ -54,18 +54,22 @@ export function followBuild(cli: Cli, { id: buildId, projectId: appId }: Build):
 }
 
 /** Waits until the build has ended, also for a service that is away. */
-export async function endOf(
+export const endOf = (
   cli: Cli,
   { appId, buildId, signal }: { appId: string; buildId: string; signal: AbortSignal },
-): Promise<Build> {
+): Promise<Build> => untilEnded(cli, signal, (options) => cli.client.builds.get(appId, buildId, options));
+
+/** Waits until a build or a setup has ended, also for a service that is away. */
+export async function untilEnded<T extends { status: string }>(
+  cli: Cli,
+  signal: AbortSignal,
+  read: (options: CallOptions & { waitSeconds: number }) => Promise<T>,
+): Promise<T> {
   const away = new Away(cli);
   for (;;) {
     const since = Date.now();
-    const build = await away.read(
-      () => cli.client.builds.get(appId, buildId, { waitSeconds: 25, signal, attemptTimeoutMs: 35_000 }),
-      signal,
-    );
-    if (build.status === 'ready' || build.status === 'failed') return build;
+    const now = await away.read(() => read({ waitSeconds: 25, signal, attemptTimeoutMs: 35_000 }), signal);
+    if (now.status === 'ready' || now.status === 'failed') return now;
     if (Date.now() - since < PAUSE_MS) await pause(PAUSE_MS, signal);
   }
 }
@@ -103,7 +107,8 @@ function failureOf(cli: Cli, build: Build): Fault {
   });
 }
 
-const timeOf = ({ startedAt, finishedAt }: Build): string =>
+/** How long it took, for a sentence. */
+export const timeOf = ({ startedAt, finishedAt }: Pick<Build, 'startedAt' | 'finishedAt'>): string =>
   startedAt === null || finishedAt === null
     ? ''
     : ` after ${lasting(Date.parse(finishedAt) - Date.parse(startedAt))}`;

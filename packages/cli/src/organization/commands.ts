@@ -129,6 +129,7 @@ const settingsCommands: readonly Command[] = [
       'headrace settings set budgetMicros:=50000000 concurrency.runs:=4 --organization',
       "headrace settings set instructions=@instructions.md --app '~Shop'",
       "headrace settings set modelId=anthropic/claude-sonnet-4-5 --app '~Shop'",
+      `headrace settings set 'setup.command=npm ci' 'setup.paths:=["package.json", "package-lock.json"]'`,
     ],
     scope: 'app',
     writes: true,

@@ -743,9 +743,13 @@ export interface SetupsCalls {
   /** List an app's setups, newest first. */
   list(appId: string, options?: PageOptions): ListCall<Setup>;
   /** Make a source's setup ahead of its use. */
-  create(appId: string, body?: CreateSetupInput, options?: WriteOptions): Call<Setup>;
+  create(appId: string, body?: CreateSetupInput, options?: WriteOptions): WorkCall<Setup, Setup>;
   /** Get a setup; with waitSeconds once it has ended. */
-  get(appId: string, setupId: string, options?: { waitSeconds?: number } & CallOptions): Call<Setup>;
+  get(
+    appId: string,
+    setupId: string,
+    options?: { waitSeconds?: number } & CallOptions,
+  ): WorkCall<Setup, Setup>;
   /** Read what a setup's command printed. */
   logs(
     appId: string,

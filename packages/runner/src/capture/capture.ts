@@ -5,6 +5,7 @@ import type { CapturedFile, CaptureResult, OverRequest } from '../protocol.ts';
 import { collect } from '../sandbox/collect.ts';
 import { DEFAULT_LIMITS, type Bind, type Sandbox } from '../sandbox/driver.ts';
 import { ValueFinder } from '../masking/value-finder.ts';
+import type { Layer } from '../layers/layer-cache.ts';
 import { LAYER, layerBind, LayerView } from '../layers/layer-view.ts';
 import { startSandbox, type Host } from '../sandbox/host.ts';
 import { tarHeader, tarPadding, TAR_END, type TarEntry } from '../tar.ts';
@@ -249,10 +250,9 @@ async function read(
       });
       if (search?.hasFound) secrets.push(file.path);
     }
-    const unchanged = new Map<string, string>();
-    if (layerOf) send(sandbox, pathsOf(alike));
-    for (const { path, byteSize } of alike) unchanged.set(path, await reader.sha256(byteSize));
-    const hashed = all.filter(({ path, sha256 }) => unchanged.get(path) !== sha256);
+    const hashes = layerOf ? await hashesOf(layerOf, alike, { reader, sandbox }) : new Map<string, string>();
+    const isAlike = new Set(pathsOf(alike));
+    const hashed = all.filter(({ path, sha256 }) => !isAlike.has(path) || hashes.get(path) !== sha256);
     await reader.end();
     const kept = new Map(
       choice.files.flatMap((file) => {
@@ -329,6 +329,18 @@ async function withReader<T>(sandbox: Sandbox, body: (reader: ByteReader) => Pro
     // Not awaited: the sandbox can only read, and its end takes 5-10 ms that the end of a run would wait for.
     void sandbox.kill().catch(() => {});
   }
+}
+
+/** The hashes of these files in a layer; those that it does not know are read from the sandbox. */
+async function hashesOf(
+  { hashes }: Layer,
+  files: Listed[],
+  { reader, sandbox }: { reader: ByteReader; sandbox: Sandbox },
+): Promise<ReadonlyMap<string, string>> {
+  const unknown = files.filter(({ path }) => !hashes.has(path));
+  send(sandbox, pathsOf(unknown));
+  for (const { path, byteSize } of unknown) hashes.set(path, await reader.sha256(byteSize));
+  return hashes;
 }
 
 const sizeOf = (files: { byteSize: number }[]): number =>

@@ -1,5 +1,4 @@
 import type { CaptureResult } from '../protocol.ts';
-import type { Tree } from '../workspaces/tree.ts';
 import { isWithinReach, removableBytes, type Listed } from '../workspaces/listing.ts';
 
 /** Folders that tools fill: new files in them are not part of a source. */
@@ -35,7 +34,11 @@ export interface Choice {
  */
 export async function choose(
   entries: Listed[],
-  { base, evidence, links }: { base: ReadonlySet<string>; evidence: string[]; links: Tree['links'] },
+  {
+    base,
+    evidence,
+    links,
+  }: { base: ReadonlySet<string>; evidence: string[]; links: ReadonlyMap<string, string> },
   findIgnored: (entries: Listed[]) => Promise<Uint8Array>,
 ): Promise<Choice> {
   const files: Listed[] = [],
@@ -71,7 +74,7 @@ export async function choose(
 const SYMLINK = 'symlink';
 
 /** The links with nothing at their path any more. */
-function removedLinks(links: Tree['links'], entries: Listed[]): string[] {
+function removedLinks(links: ReadonlyMap<string, string>, entries: Listed[]): string[] {
   if (links.size === 0) return [];
   const present = new Set(entries.map(({ path }) => path));
   return [...links.keys()].filter((path) => !present.has(path));

@@ -17,7 +17,7 @@ import {
 import type { RunnerStatus, WorkspaceState } from '../protocol.ts';
 import type { Host } from '../sandbox/host.ts';
 import type { Tasks } from '../tasks/tasks.ts';
-import { noteSource } from '../warm/git-baseline.ts';
+import { noteSource } from '../git-baseline/git-baseline.ts';
 import type { Workspaces } from '../workspaces/workspaces.ts';
 import { readBody, readJson } from './body.ts';
 import { checkTaskRequest, fenceOf, groupOf, hasTar, originOf } from './validate.ts';

@@ -132,6 +132,19 @@ rm gen/folder; mkdir gen/folder; cp gen/sub/b gen/folder/b; ln -sfn id gen/link;
     });
   });
 
+  test('finds what was written through a memory map', async () => {
+    const it = await workspace();
+    expect(await found(it)).toEqual(nothing);
+    await sh(
+      bench!,
+      it,
+      `python3 -c "import mmap; f = open('gen/id', 'r+b'); m = mmap.mmap(f.fileno(), 0); m[0:1] = b'X'; m.close()" || printf X | dd of=gen/id conv=notrunc`,
+    );
+    expect((await see(bench!.host, it, Object.keys(FILES))).files.map(({ path }) => path)).toContain(
+      'gen/id',
+    );
+  });
+
   test('has no contents of what it leaves out', async () => {
     const it = await workspace();
     await sh(bench!, it, 'touch gen/id');

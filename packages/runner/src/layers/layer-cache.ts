@@ -8,6 +8,8 @@ export interface Layer extends TreeKey {
   byteSize: number;
   /** Trees that have it; a layer in use is never removed. */
   users: number;
+  /** SHA-256 of its files that captures asked for, by path. */
+  hashes: Map<string, string>;
 }
 
 /** `lowMemory`: the share of free memory below which no unused layer is kept. */
@@ -53,10 +55,10 @@ export class LayerCache {
   }
 
   /** Adds a new layer, and returns false where there is no room for it beside those in use. */
-  add(made: Omit<Layer, 'users'>): boolean {
+  add(made: Omit<Layer, 'users' | 'hashes'>): boolean {
     const used = [...this.#kept.values()].filter(({ users }) => users > 0);
     if (this.#kept.has(made.key) || sizeOf(used) + made.byteSize > this.limits.bytes) return false;
-    const layer = { ...made, users: 1 };
+    const layer = { ...made, users: 1, hashes: new Map<string, string>() };
     this.#held.set(layer, setTimeout(() => this.#letGo(layer), HELD_MS).unref());
     this.#kept.set(layer.key, layer);
     this.#trim();

@@ -9,10 +9,7 @@ export const LAYER = '/run/headrace-layer';
 /** A layer for one of the runner's own sandboxes. */
 export const layerBind = ({ folder }: Layer): Bind => ({ host: folder, inside: LAYER, readOnly: true });
 
-/**
- * What a tree has of its layer: entries as they were listed when nobody had touched them. A mounted layer's are
- * those of its own folder; the paths are the same.
- */
+/** What a tree has of its layer: entries as they were when nobody had touched them. */
 export class LayerView {
   readonly #entries = new Map<string, Listed>();
 
@@ -42,11 +39,12 @@ export class LayerView {
   }
 
   /**
-   * Whether an entry is no part of a capture. A file whose name is not UTF-8 cannot be read by its path: the
-   * layer's has to be recognized by its size.
+   * Whether an entry is no part of a capture. The size tells of a file that no capture reads: new files in
+   * dependency folders are left out, and a name that is not UTF-8 is no path.
    */
   covers(entry: Listed): boolean {
-    return this.isUntouched(entry) || (entry.bytes !== undefined && this.isAlike(entry));
+    const isUnread = entry.bytes !== undefined || isInside(entry.path);
+    return this.isUntouched(entry) || (isUnread && this.isAlike(entry));
   }
 
   /** Whether a file may have the same content as the layer's at its path: size and executable bit agree. */
@@ -62,14 +60,18 @@ export class LayerView {
 }
 
 /**
- * The view of a layer that was copied under a source: `all` is the tree's listing right after that. Dependency
- * folders are not walked by captures where the source has nothing in one, so their contents are not kept.
+ * The view of a layer that was copied under a source. The files are the layer's own: a copy counts as written,
+ * since writes through a memory map change no times on tmpfs. `folders`: those of the tree right after that.
+ * Dependency folders are not walked by captures where the source has nothing in one, so their contents are not
+ * kept.
  */
-export function viewOfCopy(source: Listed[], all: Listed[]): LayerView {
-  const own = new Set(source.filter(({ kind }) => kind !== 'folder').map(bytesOf));
+export function viewOfCopy(source: Listed[], folders: Listed[], ofLayer: Listed[]): LayerView {
+  const copies = new Map(folders.map((entry) => [bytesOf(entry), entry]));
   const isWalked = source.some(({ path }) => isInside(path));
   return new LayerView(
-    all.filter((entry) => !own.has(bytesOf(entry)) && (isWalked || !isInside(entry.path))),
+    ofLayer
+      .filter(({ path }) => isWalked || !isInside(path))
+      .map((entry) => (entry.kind === 'folder' ? (copies.get(bytesOf(entry)) ?? entry) : entry)),
   );
 }
 

@@ -39,7 +39,7 @@ export async function open(
   { isKept = true, ...origin }: Origin & { isKept?: boolean } = {},
 ): Promise<Workspace> {
   const id = next('thr');
-  const keep = isKept && origin.base === undefined ? { keep: { key: next('src'), group: 'prj' } } : {};
+  const keep = isKept && origin.base === undefined ? { keep: { key: next('kept'), group: 'prj' } } : {};
   await bench.workspaces.put(id, tarStream(files), { ...keep, ...origin });
   return bench.workspaces.get(id);
 }

@@ -1,5 +1,7 @@
 import { describe, expect, test } from 'vitest';
+import { capture, captureChanges } from '../capture/capture.ts';
 import { endOf, entriesOf, makeBench, outputOf, tarStream } from '../runner.fixture.ts';
+import type { Workspace } from '../workspaces/workspaces.ts';
 import { layer, next, open, setup, sh } from './layers.fixture.ts';
 
 const bench = await makeBench();
@@ -152,3 +154,70 @@ test.skipIf(!bench)('a setup takes a plain tar, once, and its end comes once it 
   expect(endOf(await entriesOf(task)).outcome).toBe('cancelled');
   expect(() => bench!.tasks.start(task.id, request)).toThrow('removed');
 });
+
+describe.skipIf(!bench)('a patch of a tree over a layer', () => {
+  const files = {
+    gone: 'g\n',
+    'gen/at': 'source\n',
+    'gen/deep/x': 'x\n',
+    over: 'o\n',
+    stays: 's\n',
+    'empty/x': 'x\n',
+  };
+  const patch = {
+    '.headrace-patch.json': JSON.stringify({ delete: ['gone', 'gen/at', 'gen/deep/x', 'over', 'empty/x'] }),
+    above: 'a file\n',
+    'below/new': 'new\n',
+    'link/new': 'new\n',
+    'gen/new': 'new\n',
+  };
+  const command =
+    'mkdir -p gen above/x over/in empty target; echo layer > gen/at; echo layer > gen/deep; echo layer > over/in/file; echo y > above/x/y; echo b > below; ln -s target link; echo "layer" > over/only; ln gen/at hard';
+  const look =
+    'cat gen/at gen/deep over/in/file over/only above below/new link/new gen/new stays; ls -A . target empty';
+  const expected =
+    'layer\nlayer\nlayer\nlayer\na file\nnew\nnew\nnew\ns\n.:\nabove\nbelow\nempty\ngen\nhard\nlink\nover\nstays\ntarget\n\nempty:\n\ntarget:\n';
+
+  test.skipIf(!canMount)(
+    'shows the layer where the source has nothing any more, when it is restored',
+    async () => {
+      const key = await layer(bench!, command);
+      const base = next('src');
+      await open(bench!, files, { keep: { key: base, group: 'prj' }, isKept: true });
+      const it = await open(bench!, patch, { base, layer: key });
+      expect(await sh(bench!, it, look)).toBe(expected);
+      expect(it.tree.over!.source.key).toBe(base);
+      expect(await captureOf(it, [...Object.keys(patch).slice(1), 'stays'])).toEqual([
+        'above',
+        'below/new',
+        'gen/new',
+        'link/new',
+      ]);
+    },
+  );
+
+  test.each(WAYS)('shows it in a workspace at work, and in a preview (%s)', async (_, isKept) => {
+    const key = await layer(bench!, command);
+    const it = await open(bench!, files, { layer: key, isKept });
+    await sh(bench!, it, 'chmod 0 gen/deep gen');
+    await bench!.workspaces.trees.patch(it.tree, tarStream(patch));
+    expect(await sh(bench!, it, look)).toBe(expected);
+    const paths = [...Object.keys(patch).slice(1), 'stays'];
+    expect(await captureOf(it, paths)).toEqual(
+      isKept
+        ? ['above', 'below/new', 'gen/new', 'link/new']
+        : ['above', 'below/new', 'gen/new', 'link/new', 'stays'],
+    );
+    expect(
+      await sh(bench!, await open(bench!, {}, { layer: key, isKept }), 'cat gen/at below; ls link'),
+    ).toBe('layer\nb\n');
+  });
+});
+
+/** The files that a capture hashes. */
+async function captureOf(it: Workspace, basePaths: string[]): Promise<string[]> {
+  const see = it.tree.over ? captureChanges : capture;
+  const { files, strays, warnings } = await see(bench!.host, it, basePaths);
+  expect([strays, warnings]).toEqual([[], []]);
+  return files.map(({ path }) => path).sort();
+}

@@ -41,8 +41,8 @@ export class ExecTask extends Task {
   protected work(sandbox: Sandbox): Promise<WorkEnd> {
     return runCommand(this, sandbox, this.request.stdin);
   }
-  protected folders(): string[] {
-    return [this.#workspace.tree.folder];
+  protected writtenTrees(): Tree[] {
+    return [this.#workspace.tree];
   }
 }
 
@@ -95,7 +95,7 @@ export class BuildTask extends Task {
   protected work(sandbox: Sandbox): Promise<WorkEnd> {
     return runCommand(this, sandbox);
   }
-  protected folders(): string[] {
-    return [this.#tree!.folder];
+  protected writtenTrees(): Tree[] {
+    return [this.#tree!];
   }
 }

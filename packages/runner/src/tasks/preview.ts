@@ -107,8 +107,8 @@ export class PreviewTask extends Task {
     }
   }
 
-  protected folders(): string[] {
-    return [this.#tree!.folder];
+  protected writtenTrees(): Tree[] {
+    return [this.#tree!];
   }
 
   /**

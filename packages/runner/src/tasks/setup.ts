@@ -54,8 +54,8 @@ export class SetupTask extends Task {
     return runCommand(this, sandbox);
   }
 
-  protected folders(): string[] {
-    return [this.#made!.tree.folder];
+  protected writtenTrees(): Tree[] {
+    return [this.#made!.tree];
   }
 
   protected override codeOf({ of }: Overrun): TaskErrorCode {
@@ -91,7 +91,7 @@ export class SetupTask extends Task {
 
   /** Throws TaskFailure where a command has failed on a full disk: the kernel ends a file at that size itself. */
   async #requireDisk(): Promise<void> {
-    const usage = await diskUsage(this.host, this.folders(), ['-skx']);
+    const usage = await diskUsage(this.host, [this.#made!.tree.folder], ['-skx']);
     const { diskBytes } = this.limits;
     if ([...usage.values()].every((kibibytes) => kibibytes * 1024 < diskBytes)) return;
     throw new TaskFailure(

@@ -14,6 +14,7 @@ import {
 } from '../sandbox/driver.ts';
 import { startSandbox, type Host } from '../sandbox/host.ts';
 import { trustOf } from '../sandbox/trust.ts';
+import type { Tree } from '../workspaces/tree.ts';
 import { watchSandbox, type Overrun } from '../sandbox/watchdog.ts';
 import { Journal } from './journal.ts';
 import { pathOf } from './path.ts';
@@ -92,8 +93,8 @@ export abstract class Task {
   protected abstract spec(): Promise<TaskSpec>;
   /** Drives the sandbox until its work has ended; the sandbox is killed afterwards. */
   protected abstract work(sandbox: Sandbox): Promise<WorkEnd>;
-  /** The folders whose total size the watchdog bounds. */
-  protected abstract folders(): string[];
+  /** The trees whose total size the watchdog bounds, but for copies of layers. */
+  protected abstract writtenTrees(): Tree[];
 
   /** What is left to do once no process of the sandbox is left; returns the end. */
   protected async afterwards(end: WorkEnd): Promise<WorkEnd> {
@@ -126,15 +127,10 @@ export abstract class Task {
           limits: this.limits,
         }));
         if (this.#isCancelled) this.#kill();
-        const unwatch = watchSandbox(
-          this.host,
-          sandbox,
-          { folders: this.folders(), limits: this.limits },
-          (overrun) => {
-            this.#overrun = overrun;
-            this.#kill();
-          },
-        );
+        const unwatch = watchSandbox(this.host, sandbox, this.#watched(), (overrun) => {
+          this.#overrun = overrun;
+          this.#kill();
+        });
         try {
           end = await this.work(sandbox);
         } finally {
@@ -238,6 +234,16 @@ export abstract class Task {
       binds: [...trust.binds, ...spec.binds],
       env: { ...Object.fromEntries(given), ...path, ...trust.env, ...spec.env },
       runtime,
+    };
+  }
+
+  #watched(): { folders: string[]; limits: SandboxLimits } {
+    const trees = this.writtenTrees();
+    const copied = trees.reduce((sum, { layer, over }) => sum + (over ? 0 : (layer?.byteSize ?? 0)), 0);
+    const { diskBytes } = this.limits;
+    return {
+      folders: trees.map(({ folder }) => folder),
+      limits: { ...this.limits, diskBytes: diskBytes + copied },
     };
   }
 

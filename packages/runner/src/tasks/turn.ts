@@ -4,10 +4,11 @@ import { CONTEXT_FOLDER, GATEWAY_PORT, type SteerRequest, type TurnRequest } fro
 import { RunnerError } from '../errors.ts';
 import type { Host } from '../sandbox/host.ts';
 import type { Sandbox } from '../sandbox/driver.ts';
-import { gitBaseline } from '../warm/git-baseline.ts';
+import { gitBaseline } from '../git-baseline/git-baseline.ts';
 import type { AgentHome, Workspace } from '../workspaces/workspaces.ts';
 import type { Mask, MaskedText } from '../masking/mask.ts';
 import { addingPatch } from '../workspaces/fresh-patch.ts';
+import type { Tree } from '../workspaces/tree.ts';
 import type { TakenContext, Trees } from '../workspaces/trees.ts';
 import { AcpConnection, type Params } from './acp-connection.ts';
 import { AgentGone } from './acp-fault.ts';
@@ -124,8 +125,8 @@ export class TurnTask extends Task {
     return end;
   }
 
-  protected override folders(): string[] {
-    return [this.#workspace.tree.folder, ...(this.#home ? [this.#home.tree.folder] : [])];
+  protected override writtenTrees(): Tree[] {
+    return [this.#workspace.tree, ...(this.#home ? [this.#home.tree] : [])];
   }
 
   get #isScripted(): boolean {

@@ -60,9 +60,16 @@ export function parseListing(bytes: Buffer): Listed[] {
   }
 }
 
-/** Where the next listing begins, after the empty record. */
-export const endOfListing = (bytes: Buffer): number =>
-  bytes[0] === 0 ? 1 : bytes.indexOf('\0\0', 'latin1') + 2;
+/** The entries of listings that an empty record separates. */
+export function parseListings(bytes: Buffer): Listed[][] {
+  const listings: Listed[][] = [];
+  for (let at = 0; at < bytes.length;) {
+    listings.push(parseListing(bytes.subarray(at)));
+    const end = bytes[at] === 0 ? at : bytes.indexOf('\0\0', at, 'latin1') + 1;
+    at = end === 0 ? bytes.length : end + 1;
+  }
+  return listings;
+}
 
 function record(text: string): Listed {
   let at = 0;

@@ -27,6 +27,8 @@ export interface Tree {
   layer?: Layer | undefined;
   /** What was copied of the layer, as it was then. */
   placed?: LayerView | undefined;
+  /** Paths of its source as it was made, where a layer was copied. */
+  sourcePaths?: string[] | undefined;
   /** Where it lies over a source tree. */
   over?: Over;
 }

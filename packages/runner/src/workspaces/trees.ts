@@ -1,6 +1,6 @@
 import { chmodSync } from 'node:fs';
 import type { Readable } from 'node:stream';
-import { bytesOf, endOfListing, FIND_FORMAT, parseListing } from './listing.ts';
+import { bytesOf, FIND_FORMAT, parseListings } from './listing.ts';
 import { linksOf, SourceListing } from './source-listing.ts';
 import { RunnerError } from '../errors.ts';
 import { CONTEXT_FOLDER } from '../protocol.ts';
@@ -116,13 +116,19 @@ export class Trees {
     tree: Tree,
     tar: Readable,
     { layer, history }: Below,
-  ): Promise<Pick<Tree, 'links' | 'placed'>> {
+  ): Promise<Pick<Tree, 'links' | 'placed' | 'sourcePaths'>> {
     const binds = [tree.bind({ readOnly: false })];
     const steps = [UNTAR];
     if (layer ?? history) steps.push(LIST);
     if (layer) {
       binds.push(layerBind(layer));
-      steps.push(`printf '\\0'`, `node ${GUEST}/place-layer.cjs ${LAYER}`, LIST);
+      steps.push(
+        `printf '\\0'`,
+        `node ${GUEST}/place-layer.cjs ${LAYER}`,
+        `find . -mindepth 1 -type d -printf '${FIND_FORMAT}'`,
+        `printf '\\0'`,
+        `(cd ${LAYER} && ${LIST})`,
+      );
     }
     if (history) {
       binds.push({ host: history.folder, inside: HISTORY, readOnly: true });
@@ -130,9 +136,14 @@ export class Trees {
     }
     const listed = await this.#feed(binds, steps.join(' && '), tar);
     if (!layer && !history) return { links: NO_LINKS };
-    const source = parseListing(listed);
-    const all = layer && parseListing(listed.subarray(endOfListing(listed)));
-    return { links: linksOf(source), placed: all && viewOfCopy(source, all) };
+    const [source = [], folders = [], ofLayer = []] = parseListings(listed);
+    return {
+      links: linksOf(source),
+      ...(layer && {
+        placed: viewOfCopy(source, folders, ofLayer),
+        sourcePaths: source.flatMap(({ kind, path }) => (kind === 'file' ? path : [])),
+      }),
+    };
   }
 
   /** A new tree of these files alone, and their paths, with one character per byte. Throws as `make` does. */
@@ -207,10 +218,22 @@ export class Trees {
    * `no_space` 503.
    */
   async patch(tree: Tree, tar: Readable): Promise<void> {
-    const script = `exec node ${GUEST}/patch-tree.cjs`;
+    await this.#withRoom(async () => {
+      tree.links = (await this.#patch(tree, tar)) ?? tree.links;
+    });
+  }
+
+  /** Returns the links that the tree has then, where the patch says so. */
+  async #patch(tree: Tree, tar: Readable): Promise<Tree['links'] | undefined> {
     const { stream, links } = await patchAsIs(tar);
-    await this.#withRoom(() => this.#feed([tree.bind({ readOnly: false })], script, stream));
-    tree.links = links ?? tree.links;
+    const binds = [tree.bind({ readOnly: false })];
+    let script = `exec node ${GUEST}/patch-tree.cjs`;
+    if (tree.layer) {
+      binds.push(layerBind(tree.layer));
+      script += ` ${LAYER}`;
+    }
+    await this.#feed(binds, script, stream);
+    return links;
   }
 
   /** Removes the tree at once; its files are deleted in the background. No task may live in it. */
@@ -313,8 +336,10 @@ export class Trees {
     }
   }
 
-  /** Returns the links that the tree has then, where the patch says so. */
+  /** As `#patch`, on a tree that nobody has touched. */
   async #patchFresh(tree: Tree, patch: Readable): Promise<Tree['links'] | undefined> {
+    // The layer may have anything at its paths, links too.
+    if (tree.layer) return this.#patch(tree, patch);
     const { stream, links } = await freshPatch(patch);
     await this.#feed([tree.bind({ readOnly: false })], FRESH_PATCH, stream);
     return links;

@@ -3,12 +3,13 @@ import { buildChange, ENDED, endingEvent, isEnded, OPEN } from './state.ts';
 import type { BuildEvent, BuildStatus } from './state.ts';
 
 const ALL: BuildStatus[] = ['queued', 'building', 'ready', 'failed'];
-const EVENTS: BuildEvent[] = ['start', 'cancel', 'succeed', 'fail'];
+const EVENTS: BuildEvent[] = ['start', 'cancel', 'refuse', 'succeed', 'fail'];
 
 /** The table of state.ts: what each event makes of each status, and of the others nothing. */
 const TABLE: Partial<Record<`${BuildStatus} ${BuildEvent}`, BuildStatus>> = {
   'queued start': 'building',
   'queued cancel': 'failed',
+  'queued refuse': 'failed',
   'building succeed': 'ready',
   'building fail': 'failed',
 };

@@ -238,7 +238,7 @@ describe.skipIf(!status?.ok)('a preview', () => {
   test('that listens on nothing, outlives its time or loses its sandbox is over', async () => {
     const other = await newBench(server);
     const [silent, old, lost] = [await other.submit('sleep 100'), await other.ready(), await other.ready()];
-    await sql`update previews set created_at = now() - interval '2 minutes' where id = ${silent.id}`.execute(
+    await sql`update previews set starting_since = now() - interval '2 minutes' where id = ${silent.id}`.execute(
       ctx.db,
     );
     await sql`update previews set expires_at = now() where id = ${old.id}`.execute(ctx.db);

@@ -3,6 +3,7 @@ import { cancelApply } from '../applies/index.ts';
 import { cancelAppBuilds, cancelThreadBuild } from '../builds/index.ts';
 import type { ProjectRow, ThreadRow } from '../db/schema.ts';
 import type { Tx } from '../db/transaction.ts';
+import { makeJobsDue } from '../jobs/store.ts';
 import { stopAppPreviews, stopThreadPreviews } from '../previews/index.ts';
 import { cancelPullRequestWork } from '../pull-requests/index.ts';
 import { cancelRuns } from '../runs/index.ts';
@@ -23,6 +24,12 @@ export async function cancelThreadWork(tx: Tx, loaded: LoadedThread): Promise<Th
   if (loaded.project.repository_id !== null) await cancelPullRequestWork(tx, thread);
   if (thread.workspace_status !== null && thread.workspace_status !== 'archived')
     await enqueueArchive(tx, thread);
+  // A job that waits for the app's setup has nothing to wait for, and would hold up what comes after it.
+  if (thread.workspace_setup_status === 'running' && thread.setup_id !== null)
+    await makeJobsDue(
+      tx,
+      sql`select id from jobs where key = ${`thread:${thread.id}`} and waits_for is not null`,
+    );
   return {
     // Work that is cut off leaves files that are in no source: the next use of the workspace keeps them and
     // resets it to the latest source.

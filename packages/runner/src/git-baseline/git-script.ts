@@ -47,15 +47,26 @@ printf '${EXCLUDED}\\n' >"$GIT_DIR/info/exclude"
 printf '* -text -ident -filter !working-tree-encoding\\n' >"$GIT_DIR/info/attributes"`;
 
 /**
+ * Excludes what only the workspace's layer ($2, if it has one) has, by the topmost folders. The index holds the
+ * source's paths.
+ */
+const EXCLUDE = `if [ -n "$2" ]; then
+mkdir -p "$GIT_DIR/info"
+(export GIT_DIR="$PWD/$GIT_DIR"; cd "$2" && GIT_WORK_TREE=. git ls-files -o -z --directory --exclude-standard) |
+sed -z 's/[*?[\\\\]/\\\\&/g; s/ $/\\\\ /; s,^,/,' | tr '\\0' '\\n' >>"$GIT_DIR/info/exclude"
+fi`;
+
+/**
  * $1: `all` for a tree that holds only its source, or `known`: stdin names the source's paths, those that are
  * gone included, and every other file that is not ignored is new. `update-index` also takes ignored files,
  * and files over the threshold go straight into one pack: a threshold of one byte makes a tenth of the files
  * in the same time (10,000 files of 54 MB: 1.5 s of processor time, 8 MB).
  */
 const COMMIT = `{ git ls-files -z
-if [ "$1" = all ]; then find . -mindepth 1 \\( ${prune} \\) -prune -o -type f -print0
-else cat; git ls-files -o -z --exclude-standard
-fi; } | fast update-index --add --remove -z --stdin
+if [ "$1" = all ]; then find . -mindepth 1 \\( ${prune} \\) -prune -o -type f -print0; else cat; fi
+} | fast update-index --add --remove -z --stdin
+${EXCLUDE}
+[ "$1" = all ] || git ls-files -o -z --exclude-standard | fast update-index --add -z --stdin
 commit=$(git commit-tree -m Source "$(fast write-tree)")
 git update-ref -m "commit (initial): Source" HEAD "$commit"`;
 
@@ -77,3 +88,8 @@ du -sk ${LAYER}`;
 export const RENEW = `export GIT_DIR=.git GIT_WORK_TREE=.
 ${BEGIN}
 ${COMMIT}`;
+
+/** Only excludes what the layer has. */
+export const HIDE = `export GIT_DIR=.git GIT_WORK_TREE=.
+${BEGIN}
+${EXCLUDE}`;

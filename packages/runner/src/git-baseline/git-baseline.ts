@@ -1,12 +1,13 @@
 import { lstatSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
+import { LAYER, layerBind } from '../layers/layer-view.ts';
 import { RESERVED } from '../capture/rules.ts';
 import type { Host } from '../sandbox/host.ts';
 import type { Workspace } from '../workspaces/workspaces.ts';
 import type { Over, Tree } from '../workspaces/tree.ts';
 import type { Trees } from '../workspaces/trees.ts';
 import { gitLayer } from './git-layer.ts';
-import { MAKE, RENEW } from './git-script.ts';
+import { HIDE, MAKE, RENEW } from './git-script.ts';
 import { remount } from './remount.ts';
 import { run } from './run.ts';
 
@@ -37,7 +38,7 @@ export function noteSource({ tree }: Workspace, basePaths: string[]): void {
 
 /**
  * Makes the repository that coding agents expect: a `.git` whose one commit is the source, so that `git
- * status` and `git diff` show what changed since. It is made once per tree: the agent may change it freely,
+ * status` and `git diff` show what changed since; what the tree's layer has is excluded. It is made once per tree: the agent may change it freely,
  * and an existing one stays, such as the history of a repository. git runs only inside a sandbox, because files in the tree may make it run
  * programs. Never rejects, and takes 10 s at most: the turn continues without it, and stderr says why. An
  * aborted signal ends it at once.
@@ -51,20 +52,22 @@ export async function gitBaseline(
   const { tree } = workspace,
     before = known.get(tree) ?? {};
   if (!workspace.evidence.includes('.git')) workspace.evidence = [...workspace.evidence, '.git'];
-  if (before.isDone || tree.hasHistory || cancelled.aborted) return;
+  if (before.isDone || (tree.hasHistory && !tree.layer) || cancelled.aborted) return;
   known.set(tree, { isDone: true });
   // Safe from the host: nothing is live there, and lstat follows no link.
-  if (lstatSync(join(tree.folder, '.git'), { throwIfNoEntry: false })) return;
+  if (lstatSync(join(tree.folder, '.git'), { throwIfNoEntry: false }) && !tree.hasHistory) return;
   const signal = AbortSignal.any([cancelled, AbortSignal.timeout(TIMEOUT_MS)]);
   try {
-    const { over } = tree;
-    const isMounted = over !== undefined && (await mountLayer(host, trees, over, signal));
-    if (isMounted && isUntouched(over)) return;
-    const paths = before.paths && Array.from(before.paths(), (path) => `${path}\0`).join('');
+    const { over, layer } = tree;
+    const isMounted = !tree.hasHistory && over !== undefined && (await mountLayer(host, trees, over, signal));
+    const isMade = tree.hasHistory || (isMounted && isUntouched(over));
+    if (isMade && !layer) return;
+    const paths = isMade ? undefined : pathsOf(tree, before);
+    const script = isMounted ? RENEW : MAKE;
     await run(host, {
-      script: isMounted ? RENEW : MAKE,
-      args: [paths === undefined ? 'all' : 'known'],
-      binds: [tree.bind({ readOnly: false })],
+      script: isMade ? HIDE : script,
+      args: [paths === undefined ? 'all' : 'known', layer ? LAYER : ''],
+      binds: [tree.bind({ readOnly: false }), ...(layer ? [layerBind(layer)] : [])],
       stdin: paths,
       signal,
     });
@@ -77,8 +80,14 @@ export async function gitBaseline(
           signal.aborted ? `it took longer than ${TIMEOUT_MS / 1000} seconds` : (error as Error).message
         }\n`,
       );
-    await clear(host, tree);
+    if (!tree.hasHistory) await clear(host, tree);
   }
+}
+
+/** The source's paths, each with a NUL behind it; undefined where nothing else lies in the tree. */
+function pathsOf({ over, layer, sourcePaths }: Tree, { paths }: Known): string | undefined {
+  const known = paths?.() ?? (layer && (over?.source.listing.paths ?? sourcePaths ?? []));
+  return known && Array.from(known, (path) => `${path}\0`).join('');
 }
 
 /**

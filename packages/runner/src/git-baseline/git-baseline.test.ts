@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { capture, captureChanges } from '../capture/capture.ts';
 import type { Origin } from '../protocol.ts';
+import { layer, open } from '../layers/layers.fixture.ts';
 import { outputOf, endOf, entriesOf, makeBench, tarStream, type Files } from '../runner.fixture.ts';
 import { fakeAgent } from '../tasks/fake-agent.fixture.ts';
 import type { Workspace } from '../workspaces/workspaces.ts';
@@ -243,6 +244,31 @@ describe.skipIf(!bench)('a .git', () => {
       expect(await sh(own, 'ls -A')).toBe('.git\na\n');
       await gitBaseline(bench!.host, bench!.workspaces.trees, it, never);
       expect(await sh(it, 'git log --format=%s')).toBe('Source\n');
+    },
+  );
+});
+
+describe.skipIf(!bench)('over a layer', () => {
+  test.each([...(canMount ? [true] : []), false])(
+    'git sees the source alone, and what is new (kept: %s)',
+    async (isKept) => {
+      const key = await layer(
+        bench!,
+        `mkdir -p gen/sub empty 'odd [*?] \\ name ' only/deep; for f in gen/sub/x gen/at top 'odd [*?] \\ name /x' ' #lead' '!lead' only/deep/y; do echo l > "$f"; done`,
+      );
+      const files = { ...SOURCE, 'gen/own': 'o\n', 'only/deep/mine': 'm\n' };
+      const look = 'git status --porcelain; git log --format=%s; git ls-files';
+      const expected = `Source\n${Object.keys(files).sort().join('\n')}\n`;
+      for (const _ of [1, 2])
+        expect(await agent(await open(bench!, files, { layer: key, isKept }), look)).toBe(expected);
+      const it = await open(bench!, files, { layer: key, isKept });
+      await sh(it, 'echo n > new; echo more >> a.txt; echo l > gen/new; echo m >> top');
+      noteSource(it, Object.keys(files));
+      expect(
+        await agent(it, `${look}; echo o >> gen/own; rm a.txt; echo n2 > new2; git status --porcelain`),
+      ).toBe(
+        `Source\n${[...Object.keys(files), 'gen/new', 'new'].sort().join('\n')}\n D a.txt\n M gen/own\n?? new2\n`,
+      );
     },
   );
 });
