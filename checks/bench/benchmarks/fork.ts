@@ -14,7 +14,7 @@ const BYTES = 32 * 1024 * 1024;
 /** With its reply each is two messages. */
 const RUNS = 250;
 /** As much as a transcript may have, nearly: the replies are short. */
-const MESSAGE = 'What a person says to an agent. '.repeat(22);
+const MESSAGE = 'What a person says to an agent. '.repeat(14);
 const AIM_MS = 150;
 
 export const forkBenchmark: Benchmark = {

@@ -9,6 +9,8 @@ import { startTestServer } from './service.fixture.ts';
 import type { TestServer } from './service.fixture.ts';
 
 const P = '/api/platform/v1';
+/** A fork of the thread. */
+const FORK = 'f';
 /** Pages that a deeper index and a fuller table may cost more. */
 const SLACK = 30;
 
@@ -123,6 +125,14 @@ async function grow(app: number, count: number): Promise<void> {
     count,
     `${id('msg', app, 'n')}, '${thread}', 'user', 'x', n`,
   ]);
+  await fill(orgId, 'threads', 'id, project_id, status, initialization_state, forked_from, created_by', [
+    1,
+    `'${idOf('thr', app, FORK)}', '${idOf('prj', app)}', 'ready', 'completed', '{}', 'x'`,
+  ]);
+  await fill(orgId, 'inherited_messages', 'thread_id, position, message_id, role, content', [
+    count,
+    `'${idOf('thr', app, FORK)}', n, ${id('msg', app, 'n')}, 'user', 'x'`,
+  ]);
   await fill(orgId, 'tools', 'id, thread_id, run_id, call_id, name, status, first_event_id', [
     count,
     `${id('tool', app, 'n')}, '${thread}', '${idOf('run', app, 1)}', n::text, 'sh', 'completed', 'x'`,
@@ -234,6 +244,11 @@ test.each([
   [
     "a page of a thread's messages, newest first",
     (app: number) => `${P}/apps/${idOf('prj', app)}/threads/${idOf('thr', app)}/messages?order=desc&limit=10`,
+  ],
+  [
+    'a page of what a fork inherited',
+    (app: number) =>
+      `${P}/apps/${idOf('prj', app)}/threads/${idOf('thr', app, FORK)}/messages?inherited=true&limit=10`,
   ],
   [
     "a page of a run's tools, newest first",

@@ -174,6 +174,28 @@ test('a thread from a source of a commit knows it at once; other sources and bot
   expect(await refusal(create({ projectId: plain.id, baseBranch: 'main' }))).toBe('409 repository_not_bound');
 });
 
+test('a fork stands on the commit of its thread, whatever the branch has by now', async () => {
+  const project = await newBoundProject(s, { 'a.txt': 'one\n' });
+  const first = await preparedThread(s, project.id, { trackerIssueUrl: 'https://tracker.example.com/1' });
+  await exec(first.id, 'echo new > new.txt');
+  await project.commit('main', { 'a.txt': 'two\n' });
+  const { thread } = await ok(s.call('POST', `/api/threads/${first.id}/fork`, {}));
+  const { latestSourceId } = (await ok(s.call('GET', `/api/threads/${first.id}`))).thread;
+  expect(await prepared(s, thread.id)).toMatchObject({
+    sourceId: first.sourceId,
+    latestSourceId,
+    baseCommitSha: first.baseCommitSha,
+    baseBranch: 'main',
+    forkedFrom: { threadId: first.id, checkpointId: null, sourceId: latestSourceId },
+    tasks: [],
+    trackerIssueUrl: null,
+  });
+  await ok(s.call('DELETE', `/api/threads/${first.id}`));
+  expect((await exec(thread.id, 'git rev-parse HEAD; git status --short; cat a.txt')).stdout).toBe(
+    `${first.baseCommitSha}\n?? new.txt\none\n`,
+  );
+});
+
 test.each([
   ['http://user@tracker.example.com/1', '/trackerIssueUrl'],
   ['ftp://tracker.example.com/1', '/trackerIssueUrl'],
