@@ -10,7 +10,7 @@ export default defineConfig({
       'checks/drivers/conformance/suite.test.ts',
       'packages/runner/src/sandbox/container/*.test.ts',
       'packages/runner/src/capture/capture.test.ts',
-      'packages/runner/src/tasks/{tasks,gateway}.test.ts',
+      'packages/runner/src/tasks/{tasks,gateway,context}.test.ts',
       'packages/runner/src/tasks/egress.test.ts',
       'packages/runner/src/masking/places.test.ts',
       'checks/drivers/escape/**/*.test.ts',

@@ -155,6 +155,8 @@ export async function makeExhibits(
   };
 }
 
+/** The skill that is set again and again. */
+export const SKILL = 'release-notes';
 /** The least that a skill of that name has. */
 export const skillFile = (name: string) => ({
   path: 'SKILL.md',

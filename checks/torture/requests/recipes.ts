@@ -19,6 +19,7 @@ import {
   openApproval,
   PLATFORM,
   RECEIVER,
+  SKILL,
   skillFile,
 } from './exhibits.ts';
 import { until } from './until.ts';
@@ -114,12 +115,13 @@ const previewOrder = ({ world }: Draw) => ({
       await world.calls.call(world.key, 'DELETE', `${appOf(world)}/previews/${made.preview.id}`);
   },
 });
-/** One of few names: a level has at most 50 skills. */
-function skill(random: Random): Prepared {
-  const name = random.pick(['a', 'b-2', 'release-notes']);
-  const more = { path: 'data/ä.txt', content: random.pick(['', 'ä → 🔑', 'two\nlines']) };
-  return { ids: { name }, body: { files: [skillFile(name), more] } };
-}
+/** One and the same: a level has at most 50 skills. */
+const skill = (random: Random): Prepared => ({
+  ids: { name: SKILL },
+  body: {
+    files: [skillFile(SKILL), { path: 'data/ä.txt', content: random.pick(['', 'ä → 🔑', 'two\nlines']) }],
+  },
+});
 async function newSkill({ calls: { call } }: World, actor: Actor, level: string): Promise<string> {
   const name = `s-${randomUUID()}`;
   await call(actor, 'PUT', `${level}/skills/${name}`, { files: [skillFile(name)] });

@@ -3,6 +3,7 @@
  * under its key nothing but a conflict.
  */
 import type { Random } from '../../harness/random.ts';
+import { SKILL, skillFile } from './exhibits.ts';
 import { errorOf } from './judge.ts';
 import { sample } from './sample.ts';
 import type { Json, JsonObject } from './sample.ts';
@@ -74,6 +75,8 @@ const DEFINITION = { prompt: 'Another', trigger: undefined, filter: undefined, b
 /** Texts of which the document cannot say what they have to be like. */
 const KEPT: Record<string, Record<string, Json | undefined>> = {
   'sources.importSource': { files: [{ path: 'another', content: '' }] },
+  'skills.setAppSkill': { files: [skillFile(SKILL), { path: 'another', content: '' }] },
+  'skills.setOrganizationSkill': { files: [skillFile(SKILL), { path: 'another', content: '' }] },
   'scm.createRepository': { files: [{ path: 'another', content: '' }], defaultBranch: 'main' },
   'scm.createInstallation': { baseUrl: 'https://git.example.com/api/v3', token: 'another', app: undefined },
   'scm.updateInstallation': { token: 'another', app: undefined },

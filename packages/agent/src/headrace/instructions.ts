@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { closeSync, openSync, readSync, statSync } from 'node:fs';
 import { insideOf } from '../draft-tree.ts';
 import { walk } from './tools/walk.ts';
 
@@ -67,19 +67,27 @@ function skillsText(skills: Told['skills'], folder: string): string {
   return `# Skills\n\nBefore you do what a skill is for, read ${folder}/skills/<name>/SKILL.md; the files that it names are beside it, and can be read and run but not changed.\n\n${lines.join('\n')}`;
 }
 
+/** The app's own instructions, of which no more is read than is told; undefined where there is no such file. */
 function readOwn(root: string): string | undefined {
   try {
-    const bytes = readFileSync(insideOf(root, FILE));
+    const path = insideOf(root, FILE);
+    const stat = statSync(path);
+    // A pipe of that name would be waited for. Nothing else runs here that could put one in its place.
+    if (!stat.isFile()) return undefined;
+    const { size } = stat;
+    const file = openSync(path, 'r');
+    const bytes = Buffer.alloc(Math.min(size, FILE_BYTES));
+    try {
+      readSync(file, bytes);
+    } finally {
+      closeSync(file);
+    }
     const text = bytes
-      .subarray(0, FILE_BYTES)
       .toString()
       .replace(/\uFFFD$/, '')
       .trim();
-    return text === ''
-      ? undefined
-      : bytes.length > FILE_BYTES
-        ? `${text}\n[cut here; the file has ${bytes.length} bytes]`
-        : text;
+    if (text === '') return undefined;
+    return size > FILE_BYTES ? `${text}\n[cut here; the file has ${size} bytes]` : text;
   } catch {
     return undefined;
   }

@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -161,6 +162,14 @@ describe('what the model is told', () => {
     // The next prompt says nothing of them.
     await agent.prompt('Hello');
     expect(lastBody().system[0].text).not.toContain('Write tests.');
+  });
+
+  it('is nothing of an AGENTS.md that is a pipe, which nobody waits for', async () => {
+    const root = bench.folderOf('piped');
+    execFileSync('mkfifo', [join(root, 'AGENTS.md')]);
+    const agent = await (await bench.start({ root })).open();
+    await agent.prompt('Hello');
+    expect(lastBody().system[0].text).not.toContain('AGENTS.md)');
   });
 
   it('cuts the descriptions of many skills alike', async () => {

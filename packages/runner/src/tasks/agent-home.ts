@@ -8,17 +8,26 @@ import type { TakenContext, Trees } from '../workspaces/trees.ts';
 import { TaskFailure } from './task.ts';
 
 const GIVE_MS = 60_000;
-/** In HOME, of which each argument is a path, or empty. Links that the agent left lead no further than this sandbox. */
+/**
+ * In HOME, of which each argument is a path, or empty. What the agent left in the way gives way; its links lead
+ * no further than this sandbox.
+ */
 const GIVE = `set -e
 umask 022
-give() {
-  [ -n "$2" ] || return 0
+give() (
+  [ -n "$2" ] || exit 0
   chmod -R u+rwX -- "./$2" 2>/dev/null || true
   rm -rf -- "./$2"
-  [ -e "${CONTEXT_FOLDER}/$1" ] || return 0
-  mkdir -p -- "$(dirname -- "./$2")"
+  [ -e "${CONTEXT_FOLDER}/$1" ] || exit 0
+  at=.
+  IFS=/
+  set -f
+  for name in $(dirname -- "$2"); do
+    at="$at/$name"
+    if [ -L "$at" ] || [ ! -d "$at" ]; then rm -rf -- "$at"; mkdir -- "$at"; fi
+  done
   cp -R -- "${CONTEXT_FOLDER}/$1" "./$2"
-}
+)
 give instructions.md "$1"
 give skills "$2"`;
 

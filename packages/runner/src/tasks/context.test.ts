@@ -170,14 +170,14 @@ describe.skipIf(!bench)('an agent with places in its HOME', () => {
     expect(await look({})).toBe('-');
   });
 
-  test('links that it left lead nowhere else', async () => {
+  test('links and files that it left lead nowhere else, and give way', async () => {
     const id = await workspace();
-    const agent = (script: string) => shell(script, PLACES);
-    const leave =
-      'cd /workspace; mkdir src; echo mine > src/NOTES.md; cd; mkdir .a; ln -s /workspace/src .a/b';
-    await reply(id, { agent: agent(leave) });
-    const entries = await entriesOf(start(id, { agent: agent('true'), context: await kept() }));
-    expect(endOf(entries).error?.code).toBe('workspace_unavailable');
-    expect(await reply(id, { agent: shell('cat /workspace/src/*') })).toBe('mine\n');
+    const leave = shell(
+      'cd /workspace; mkdir src; echo mine > src/NOTES.md; cd; mkdir .a; ln -s /workspace/src .a/b; echo x > .a/skills',
+      PLACES,
+    );
+    await reply(id, { agent: leave });
+    const look = shell('cat .a/b/NOTES.md ~/.a/b/NOTES.md ~/.a/skills/notes/SKILL.md src/*', PLACES);
+    expect(await reply(id, { agent: look, context: await kept() })).toBe('Write tests.notesmine\n');
   });
 });
