@@ -45,6 +45,11 @@ export const PAGES: PageScene[] = [
   },
   { name: 'settings', path: (ground) => `${app(ground)}/settings`, read: /\/apps\/[^/]+\/settings/ },
   {
+    name: 'settings-of-organization',
+    path: () => '/console/organization/settings',
+    read: /^GET \/api\/settings/,
+  },
+  {
     name: 'variables',
     path: (ground) => `${app(ground)}/environment`,
     read: /\/apps\/[^/]+\/environment/,

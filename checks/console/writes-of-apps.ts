@@ -106,6 +106,24 @@ export const WRITES_OF_APPS: Write[] = [
     },
   },
   {
+    name: 'save the instructions of the organization',
+    asks: /^PATCH \/api\/settings$/,
+    field: '/instructions',
+    async begin({ at, ground }) {
+      const { page } = await at('/console/organization/settings');
+      await page.getByLabel('For agents in all apps').fill('Write tests.');
+      return {
+        page,
+        press: () => press(page, 'Save the instructions'),
+        kept: () => page.getByLabel('For agents in all apps').inputValue(),
+        done: async () => {
+          const text = await (await read(ground, '/api/settings', ground.state)).text();
+          return count(text.includes('Write tests.'));
+        },
+      };
+    },
+  },
+  {
     name: 'allow the console in the settings',
     asks: /^PATCH .*\/settings$/,
     async begin({ at, ground: { client } }) {

@@ -173,6 +173,11 @@ function usePagesHere(): Go[] {
             text: 'Variables of the organization',
             go: () => navigate({ to: '/organization/environment' }),
           },
+          {
+            id: 'organization-settings',
+            text: 'Settings of the organization',
+            go: () => navigate({ to: '/organization/settings' }),
+          },
         ]
       : []),
   ];

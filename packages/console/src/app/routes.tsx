@@ -73,6 +73,11 @@ const account = createRoute({
   component: page(() => import('../pages/account/account-page.tsx'), 'AccountPage'),
 });
 
+const organizationSettings = createRoute({
+  getParentRoute: () => signedIn,
+  path: '/organization/settings',
+  component: page(() => import('../pages/settings/organization-page.tsx'), 'OrganizationSettingsPage'),
+});
 const organizationEnvironment = createRoute({
   getParentRoute: () => signedIn,
   path: '/organization/environment',
@@ -199,6 +204,7 @@ export const routeTree = rootRoute.addChildren([
     inbox,
     apps,
     account,
+    organizationSettings,
     organizationEnvironment,
     app.addChildren([
       race,

@@ -201,6 +201,11 @@ function Owner() {
                     text: 'Variables of the organization',
                     onAction: () => void navigate({ to: '/organization/environment' }),
                   },
+                  {
+                    id: 'settings',
+                    text: 'Settings of the organization',
+                    onAction: () => void navigate({ to: '/organization/settings' }),
+                  },
                 ]
               : []),
             { id: 'account', text: 'Your account', onAction: () => void navigate({ to: '/account' }) },

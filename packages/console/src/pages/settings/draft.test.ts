@@ -3,6 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { changesOf, draftOf, faultAt, wrongIn } from './draft.ts';
 
 const NONE: Settings = {
+  instructions: null,
   idleTimeoutMinutes: null,
   modelId: null,
   spendLimitMicros: null,
@@ -16,6 +17,7 @@ const NONE: Settings = {
   reviewLoop: null,
 };
 const ALL: Settings = {
+  instructions: 'Write a test with each change.\n',
   idleTimeoutMinutes: 15,
   modelId: 'scripted',
   spendLimitMicros: 1_500_000,

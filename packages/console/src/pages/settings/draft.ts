@@ -12,6 +12,7 @@ export interface Rule {
 
 /** `own`: whether the app has a setting of its own where an empty one differs from none. */
 export interface Draft {
+  instructions: string;
   modelId: string;
   idleTimeoutMinutes: string;
   runtime: string;
@@ -49,6 +50,7 @@ const linesOf = (value: string) =>
 export function draftOf(settings: Settings): Draft {
   const { approvals, egress, concurrency, preview, pullRequests, reviewLoop } = settings;
   return {
+    instructions: text(settings.instructions),
     modelId: text(settings.modelId),
     idleTimeoutMinutes: text(settings.idleTimeoutMinutes),
     runtime: text(settings.runtime),
@@ -84,6 +86,7 @@ const orNull = <T extends object>(value: T): T | null =>
 function settingsOf(draft: Draft): Required<UpdateAppSettingsInput> {
   const { approvals, egress, frameAncestors } = draft;
   return {
+    instructions: draft.instructions.trim() === '' ? null : draft.instructions,
     modelId: draft.modelId || null,
     idleTimeoutMinutes: numberOf(draft.idleTimeoutMinutes),
     runtime: draft.runtime || null,

@@ -16,6 +16,7 @@ import { plural } from '../../ui/values.tsx';
 import { Approvals } from './approvals.tsx';
 import { changesOf, draftOf, wrongIn } from './draft.ts';
 import type { Draft } from './draft.ts';
+import { Instructions } from './instructions.tsx';
 import { Limits, Model } from './limits.tsx';
 import type { PartProps } from './part.ts';
 import { Previews } from './previews.tsx';
@@ -25,6 +26,7 @@ import { Sandbox } from './sandbox.tsx';
 const NOTHING: Partial<Draft> = {};
 /** What the parts of the form say at their fields. */
 const SHOWN = [
+  '/instructions',
   '/modelId',
   '/spendLimitMicros',
   '/budgetMicros',
@@ -77,6 +79,11 @@ export function SettingsForm({
         <Section title="Model and money">
           <Part>
             <Model {...props} />
+          </Part>
+        </Section>
+        <Section title="Instructions">
+          <Part>
+            <Instructions {...props} />
           </Part>
         </Section>
         <Section title="Sandboxes">

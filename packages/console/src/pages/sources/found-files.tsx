@@ -1,4 +1,5 @@
 import { Link } from '@tanstack/react-router';
+import { memo } from 'react';
 import type { CSSProperties } from 'react';
 import { CodeLine } from '../../code/code-line.tsx';
 import { Plain } from '../../code/index.ts';
@@ -10,10 +11,23 @@ interface Props {
   sourceId: string;
 }
 
-/** Each file with its lines; a line that matches is a link to its place. */
-export function FoundFiles({ files, ...place }: Props & { files: readonly FoundFile[] }) {
-  return files.map(({ path, count, lines }) => (
-    <section key={path} aria-label={path} className="border-t border-line">
+/** Each file with its lines; a line that matches is a link to its place. Of one search. */
+export const FoundFiles = memo(function FoundFiles({
+  files,
+  ...place
+}: Props & { files: readonly FoundFile[] }) {
+  return files.map((file) => <OneFile key={file.path} file={file} {...place} />);
+});
+
+/** With as many matches, it is the same: those of further pages are added to those that are shown. */
+const isSame = (one: FileProps, other: FileProps) =>
+  one.file.count === other.file.count && one.sourceId === other.sourceId;
+
+type FileProps = Props & { file: FoundFile };
+
+const OneFile = memo(function OneFile({ file: { path, count, lines }, ...place }: FileProps) {
+  return (
+    <section aria-label={path} className="border-t border-line">
       <h2 className="flex items-center gap-3 bg-sunk px-4 py-1">
         <Link
           to="/apps/$appId/sources/$sourceId"
@@ -34,8 +48,8 @@ export function FoundFiles({ files, ...place }: Props & { files: readonly FoundF
         ))}
       </div>
     </section>
-  ));
-}
+  );
+}, isSame);
 
 function Row({ path, line, ...place }: Props & { path: string; line: ShownLine }) {
   const { number, text, match, isAfterGap } = line;

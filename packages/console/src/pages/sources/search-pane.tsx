@@ -1,7 +1,7 @@
 /** A search in all files of a source: the words, and the lines that were found, in place of the files. */
 import { useInfiniteQuery } from '@tanstack/react-query';
 import { getRouteApi } from '@tanstack/react-router';
-import { useEffect } from 'react';
+import { useEffect, useMemo } from 'react';
 import { faultOf, fieldFault } from '../../api/faults.ts';
 import { searchQuery } from '../../api/queries.ts';
 import { Plain } from '../../code/index.ts';
@@ -95,9 +95,9 @@ function Results({
   appId: string;
   sourceId: string;
 }) {
-  const pages = query.data!.pages;
-  const matches = pages.flatMap(({ items }) => items);
-  const files = filesOf(matches);
+  const { pages } = query.data!;
+  const matches = useMemo(() => pages.flatMap(({ items }) => items), [pages]);
+  const files = useMemo(() => filesOf(matches), [matches]);
   const skipped = skippedOf(pages.map((page) => page.skipped));
   const isReading = query.isFetchingNextPage;
   return (
@@ -117,7 +117,7 @@ function Results({
           </p>
         </Empty>
       )}
-      <FoundFiles files={files} appId={appId} sourceId={sourceId} />
+      <FoundFiles key={JSON.stringify(wanted)} files={files} appId={appId} sourceId={sourceId} />
       {query.error && <Failure error={query.error} retry={() => void query.fetchNextPage()} />}
       {query.hasNextPage && !query.error && (
         <div className="p-3">
