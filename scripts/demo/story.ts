@@ -16,7 +16,10 @@ const EDITS = [
   { name: 'reminders', title: 'Overdue reminders', file: 'overdue-reminders.md' },
   { name: 'theme', title: 'Dark theme', file: 'dark-theme.md' },
 ] as const;
-const SETUP = { command: 'node scripts/seed.mjs', paths: ['data/', 'server/', 'shared/', 'scripts/seed.mjs'] };
+const SETUP = {
+  command: 'node scripts/seed.mjs',
+  paths: ['data/', 'server/', 'shared/', 'scripts/seed.mjs'],
+};
 /** It also prints the key, which nobody should do. */
 const COMMAND = 'node --test && node scripts/build.mjs && echo "signed with $RELEASE_KEY"';
 const BUILD = { command: COMMAND, outputDirectory: 'dist', setup: true };
