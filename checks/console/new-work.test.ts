@@ -29,3 +29,27 @@ browserTest('without a thread named begins with the newest one that takes work',
     expect(await dialog.getByLabel('Thread').first().textContent(), part).toContain('Newer');
   }
 });
+
+browserTest(
+  'of the app takes no thread: a build of the head, shown without one, and repeated so',
+  async () => {
+    const { client } = sharedSite();
+    const { page } = await visitAt(rig, `/console/apps/${app.id}/builds`, sharedSite());
+    await page.getByRole('button', { name: 'New build' }).click();
+    const dialog = page.getByRole('dialog', { name: 'New build' });
+    await dialog.getByLabel('Command', { exact: true }).fill('true');
+    await dialog.getByLabel('Output directory').fill('.');
+    await dialog.getByLabel('Thread').first().click();
+    await page.getByRole('option', { name: 'No thread: the app’s head' }).click();
+    await dialog.getByRole('button', { name: 'Build', exact: true }).click();
+    await page.waitForURL(/\/builds\/bld_/);
+    const made = async () => (await client.builds.listOfApp(app.id, { threadId: 'none' })).items;
+    await expect.poll(async () => (await made()).map(({ status }) => status)).toEqual(['ready']);
+    await page.getByRole('button', { name: 'Repeat' }).click();
+    await expect.poll(async () => (await made()).length).toBe(2);
+    await page.getByText('Output', { exact: true }).waitFor();
+    expect(await page.getByText('Thread', { exact: true }).count()).toBe(0);
+    await page.goto(`${sharedSite().base}/console/apps/${app.id}/builds`);
+    await expect.poll(async () => page.locator('a[data-row]', { hasText: 'the app' }).count()).toBe(2);
+  },
+);

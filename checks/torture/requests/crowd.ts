@@ -22,7 +22,7 @@ const APPS = 2;
 const THREADS = 3;
 /** One in five of these is enough: each takes a sandbox, or a thread away. */
 const COSTLY =
-  /^(execs|builds\.createBuild|previews\.createPreview|messages\.sendMessage|runs\.retryRun|checkpoints\.restoreCheckpoint|threads\.deleteThread)/;
+  /^(execs|builds\.create|previews\.create|messages\.sendMessage|runs\.retryRun|checkpoints\.restoreCheckpoint|threads\.deleteThread)/;
 /** The apps are deleted in the midst of the last requests. */
 const LAST = 0.97;
 
@@ -127,6 +127,8 @@ function bodyOf({ base, body }: Operation, { sourceId }: Ids): JsonObject {
     'messages.sendMessage': { content: '```sh\ndate > now\n```', modelId: 'scripted' },
     'threads.createThread': { message: { content: 'Hello' }, modelId: 'scripted' },
     'builds.createBuild': { command: 'true', outputDirectory: '.' },
+    'builds.createAppBuild': { command: 'true', outputDirectory: '.' },
+    'previews.createAppPreview': { command: 'true', port: 3000 },
     'previews.createPreview': { command: 'true', port: 3000 },
     'workspaces.reportActivity': { idleTimeoutMinutes: 1 },
     'settings.updateAppSettings': {
@@ -145,6 +147,7 @@ const LEARNT: Record<string, string> = {
   run: 'runId',
   build: 'buildId',
   preview: 'previewId',
+  setup: 'setupId',
   apply: 'applyId',
   checkpoint: 'checkpointId',
 };

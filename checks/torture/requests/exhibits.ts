@@ -82,6 +82,9 @@ export async function makeExhibits(
   } = await call(key, 'POST', `${thread}/previews`, { command: 'true', port: 3000 });
   await call(key, 'DELETE', `${app}/previews/${previewId}`);
   const {
+    setup: { id: setupId },
+  } = await newSetup(call, key, app);
+  const {
     project: { id: projectId },
   } = await call(key, 'POST', '/api/projects', { name: 'Direct' });
   const taskId = await newTask(call, key, projectId as string);
@@ -138,6 +141,7 @@ export async function makeExhibits(
       checkpointId,
       buildId,
       previewId,
+      setupId,
       applyId,
       operationId,
       accountId,
@@ -151,6 +155,20 @@ export async function makeExhibits(
       token: 'a'.repeat(43),
     },
   };
+}
+
+/** An app's ready setup, of which the setting is taken back: no other work waits for one. */
+async function newSetup(call: Calls['call'], key: Actor, app: string) {
+  await call(key, 'PATCH', `${app}/settings`, {
+    setup: { command: 'echo made > made', paths: ['package.json'] },
+  });
+  const { setup } = await call(key, 'POST', `${app}/setups`, {});
+  const ended = await until(
+    () => call(key, 'GET', `${app}/setups/${setup.id as string}?waitSeconds=10`),
+    (now) => now.setup.status === 'ready',
+    'the setup',
+  );
+  return ended;
 }
 
 async function applied(call: Calls['call'], key: Actor, app: string, sourceId: string): Promise<string> {

@@ -98,6 +98,22 @@ async function newVariable({ calls: { call } }: World, actor: Actor, level: stri
   return name;
 }
 
+const anySource = ({ random, world }: Draw) =>
+  sometimes(random, 0.3) ? world.exhibits.headSourceId : undefined;
+const buildOrder = (draw: Draw) => ({
+  ...command(draw, 'true', 'false', 'mkdir out && date > out/now'),
+  outputDirectory: draw.random.pick(['.', 'out', 'src']),
+  sourceId: anySource(draw),
+});
+/** The preview is stopped once it is answered. */
+const previewOrder = ({ world }: Draw) => ({
+  body: { command: 'true', port: 3000 },
+  after: async (made: { preview?: { id: string } } | undefined) => {
+    if (made?.preview)
+      await world.calls.call(world.key, 'DELETE', `${appOf(world)}/previews/${made.preview.id}`);
+  },
+});
+
 export const RECIPES: Record<string, Recipe> = {
   'projects.updateApp': ({ world, random }) => ({
     ids: world.spare,
@@ -261,14 +277,8 @@ export const RECIPES: Record<string, Recipe> = {
       });
       return { ids: { approvalId: await openApproval(draw.world.calls.call, draw.world.key, thread.path) } };
     }),
-  'builds.createBuild': (draw) =>
-    inThread(draw, () => ({
-      body: {
-        ...command(draw, 'true', 'false', 'mkdir out && date > out/now'),
-        outputDirectory: draw.random.pick(['.', 'out', 'src']),
-        sourceId: sometimes(draw.random, 0.3) ? draw.world.exhibits.headSourceId : undefined,
-      },
-    })),
+  'builds.createBuild': (draw) => inThread(draw, () => ({ body: buildOrder(draw) })),
+  'builds.createAppBuild': (draw) => ({ body: buildOrder(draw) }),
   'builds.cancelBuild': (draw) =>
     inThread(draw, async (thread) => ({
       ids: {
@@ -282,18 +292,11 @@ export const RECIPES: Record<string, Recipe> = {
     })),
   'builds.getArtifact': ({ random }) => ({ headers: conditional(random) }),
   'builds.getLogs': ({ random }) => ({ headers: sometimes(random, 0.4) ? [['accept', 'text/plain']] : [] }),
-  'previews.createPreview': (draw) =>
-    inThread(draw, () => ({
-      body: { command: 'true', port: 3000 },
-      after: async (made) => {
-        if (made?.preview)
-          await draw.world.calls.call(
-            draw.world.key,
-            'DELETE',
-            `${appOf(draw.world)}/previews/${made.preview.id}`,
-          );
-      },
-    })),
+  'previews.createPreview': (draw) => inThread(draw, () => previewOrder(draw)),
+  'previews.createAppPreview': (draw) => {
+    const { body, after } = previewOrder(draw);
+    return { body: { ...body, sourceId: anySource(draw) }, after };
+  },
   'previews.deletePreview': async ({ world }) => ({
     ids: {
       previewId: (
@@ -306,6 +309,8 @@ export const RECIPES: Record<string, Recipe> = {
       ).preview.id as string,
     },
   }),
+  'setups.createSetup': ({ random }) => ({ body: { force: sometimes(random, 0.2), sourceId: undefined } }),
+  'setups.getLogs': ({ random }) => ({ headers: sometimes(random, 0.4) ? [['accept', 'text/plain']] : [] }),
   'settings.updateAppSettings': ({ world }) => ({ ids: world.spare, body: { runtime: undefined } }),
   'settings.updateOrganizationSettings': ({ world }) => ({
     actor: world.elsewhere,
@@ -626,8 +631,11 @@ const COSTLY = [
   'execs.createExec',
   'approvals.answerApproval',
   'builds.createBuild',
+  'builds.createAppBuild',
   'builds.cancelBuild',
+  'setups.createSetup',
   'previews.createPreview',
+  'previews.createAppPreview',
   'previews.deletePreview',
   'threads.deleteThread',
   'scm.createPullRequest',

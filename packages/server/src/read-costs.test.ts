@@ -250,6 +250,30 @@ test.each([
     (app: number) =>
       `/api/webhooks/${idOf('wh', app)}/deliveries?status=succeeded&eventType=run.queued&limit=10`,
   ],
+  ["an app's builds", (app: number) => `${P}/apps/${idOf('prj', app)}/builds?limit=10`],
+  ["an app's failed builds", (app: number) => `${P}/apps/${idOf('prj', app)}/builds?status=failed`],
+  ["an app's builds without a thread", (app: number) => `${P}/apps/${idOf('prj', app)}/builds?threadId=none`],
+  [
+    "a thread's builds in its app",
+    (app: number) => `${P}/apps/${idOf('prj', app)}/builds?limit=10&threadId=${idOf('thr', app)}`,
+  ],
+  [
+    "an app's builds of a source that none has",
+    (app: number) => `${P}/apps/${idOf('prj', app)}/builds?sourceId=${idOf('src', app)}`,
+  ],
+  [
+    "an app's builds of a source that all have",
+    (app: number) => `${P}/apps/${idOf('prj', app)}/builds?limit=10&sourceId=x`,
+  ],
+  ["an app's open previews", (app: number) => `${P}/apps/${idOf('prj', app)}/previews?status=starting,ready`],
+  [
+    "an app's previews without a thread",
+    (app: number) => `${P}/apps/${idOf('prj', app)}/previews?threadId=none`,
+  ],
+  [
+    "a Direct project's builds",
+    (app: number) => `/api/projects/${idOf('prj', app === 1 ? 1 : 4)}/builds?limit=10`,
+  ],
   ["an app's failed threads", (app: number) => `${P}/apps/${idOf('prj', app)}/threads?status=failed&limit=2`],
 ])('%s', async (_, path) => {
   const [before, large] = [await pagesOf(path(1)), await pagesOf(path(2))];

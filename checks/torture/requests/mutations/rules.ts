@@ -222,7 +222,7 @@ export const RULE_MUTATIONS: Mutation[] = [
   },
   {
     name: 'an output directory that is no path',
-    fits: isOne('builds.createBuild'),
+    fits: isOne('builds.createBuild', 'builds.createAppBuild'),
     apply: (specimen, random) =>
       withBody(specimen, { outputDirectory: random.pick(BAD_PATHS) }, 'invalid_request', '/outputDirectory'),
   },

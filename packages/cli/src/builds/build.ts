@@ -9,7 +9,7 @@ import { usage } from '../core/fault.ts';
 import { sourceNamed } from '../core/sources.ts';
 import { shellText } from '../core/shell-text.ts';
 import { shown } from '../terminal/escape.ts';
-import { newestBuild } from './names.ts';
+import { newestBuild, NO_THREAD, workedWith } from './names.ts';
 import { followBuild, reportBuild, startBuild } from './wait.ts';
 import type { BuildOrder } from './wait.ts';
 
@@ -33,10 +33,10 @@ export async function build(
 ): Promise<Exit> {
   if (options.watch && options.source !== undefined)
     throw usage('--watch builds the newest source, so it excludes --source.');
+  if (options.watch && thread === NO_THREAD) throw usage('--watch follows a thread, and `none` is not one.');
   if (options.watch && cli.globals.json) throw usage('--watch prints several documents: use --jsonl.');
   const appId = await cli.appId();
-  const threadId = await cli.threadNamed(thread ?? '@last', appId);
-  cli.remember(`thread ${appId}`, threadId);
+  const threadId = await workedWith(cli, thread, appId);
   const order = { appId, threadId, body: await bodyOf(cli, appId, options, command) };
   return options.watch ? watch(cli, order, options) : buildOnce(cli, order, options);
 }

@@ -250,6 +250,34 @@ describe('builds', () => {
   });
 });
 
+describe('without a thread', () => {
+  test('the head or a named source is built; lists tell such builds from others', async () => {
+    const { run, threadId, sourceId, client, appId } = await newBench();
+    const ofThread = (await run(['build', threadId, '--json', '--', 'make'])).json().build;
+    const { headSourceId } = await client.apps.get(appId);
+    const ofHead = (await run(['build', 'none', '--json', '--', 'make'])).json().build;
+    expect(ofHead).toMatchObject({ status: 'ready', threadId: null, sourceId: headSourceId });
+    const named = await run(['build', 'none', '-s', sourceId, '--json', '--', 'make']);
+    expect(named.json().build).toMatchObject({ threadId: null, sourceId });
+    // The thread of the last command stays the default.
+    expect((await run(['build', '--json', '--', 'make'])).json().build).toMatchObject({ threadId });
+    expect((await run(['builds', 'show', ofHead.id])).stdout).toMatch(/^Thread +none$/m);
+    const ids = async (...filters: string[]) =>
+      (await run(['builds', '--json', ...filters])).json().builds.map(({ id }: { id: string }) => id);
+    expect(await ids('--thread', 'none')).toEqual([named.json().build.id, ofHead.id]);
+    expect(await ids('--thread', threadId, '--status', 'ready')).toContain(ofThread.id);
+    expect(await ids('--source', 'head', '--thread', 'none', '--status', 'failed')).toEqual([]);
+    expect((await run(['builds', '--thread', 'none'])).stdout).toMatch(/\tnone\tjust now\n$/);
+    for (const refused of [
+      ['builds', '--all-apps', '--source', sourceId],
+      ['build', 'none', '--watch', '--', 'make'],
+      ['preview', threadId, '--source', sourceId, '--port', '1', '--', 'x'],
+      ['preview', 'none', '--stop', '--source', sourceId],
+    ])
+      expect((await run(refused)).exit).toBe(2);
+  });
+});
+
 describe('artifact', () => {
   test('never replaces files that differ, except with --force', async () => {
     const { run, threadId, service, cli } = await newBench();

@@ -9,14 +9,14 @@ import { ago, bytes, lasting } from '../terminal/times.ts';
 import { printLog } from './log.ts';
 import { listOfApp } from './list-of-app.ts';
 import type { Filters } from './list-of-app.ts';
-import { buildNamed } from './names.ts';
+import { buildNamed, NO_THREAD } from './names.ts';
 import { countOf } from '../terminal/count.ts';
 
 const COLUMNS: readonly Column<Build>[] = [
   { header: 'ID', value: ({ id }) => id, whole: true },
   { header: 'STATUS', value: ({ status }) => status, color: ({ status }) => statusColor(status) },
   { header: 'COMMAND', value: ({ command }) => command },
-  { header: 'THREAD', value: ({ threadId }) => threadId },
+  { header: 'THREAD', value: ({ threadId }) => threadId ?? NO_THREAD },
   { header: 'CREATED', value: ({ createdAt }) => ago(createdAt) },
 ];
 
@@ -25,7 +25,7 @@ export const listBuilds = (cli: Cli, filters: Filters<Build['status']>): Promise
     member: 'builds',
     columns: COLUMNS,
     empty: 'There are no builds yet. → headrace build -- COMMAND',
-    ofThread: (appId, threadId, options) => cli.client.builds.list(appId, threadId, options),
+    ofApp: (appId, options) => cli.client.builds.listOfApp(appId, options),
     ofApps: (options) => cli.client.builds.listAll(options),
   });
 
@@ -56,7 +56,7 @@ function textOf({ paint }: Cli, build: Build): string {
     ['Command', oneLine(command)],
     ['Output', oneLine(outputDirectory)],
     ['Source', sourceId],
-    ['Thread', threadId],
+    ['Thread', threadId ?? NO_THREAD],
     ['Created', ago(build.createdAt)],
     ['Took', startedAt && finishedAt && lasting(Date.parse(finishedAt) - Date.parse(startedAt))],
     ['Exit code', exitCode === null ? null : String(exitCode)],

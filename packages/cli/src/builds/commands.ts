@@ -7,11 +7,18 @@ const OF_THREAD: Option = {
   type: 'string',
   short: 't',
   value: 'THREAD',
-  help: 'only those of this thread',
+  help: 'only those of this thread; none: only those of the app',
   completes: 'thread',
+};
+const OF_SOURCE: Option = {
+  type: 'string',
+  short: 's',
+  value: 'SOURCE',
+  help: 'only those of this source',
 };
 const ALL_APPS = { type: 'boolean', help: 'those of all apps that the key can read' } as const;
 const FORCE = { type: 'boolean', help: 'replace files that differ' } as const;
+const THREAD_OR_APP = { THREAD: `${THREAD_DEFAULT}; none: the app’s head` };
 const BUILD = 'an id, the first 8 characters of one, ~COMMAND or @last';
 const BUILD_ARGUMENT = { BUILD: `${BUILD}; by default @last, or else the newest` };
 
@@ -24,9 +31,10 @@ export const buildCommands: readonly Command[] = [
 again. The log goes to stdout, everything else to stderr. The exit code is 1 if the build fails.
 
 Ctrl-C leaves the build alone; pressed again within 2 s, it cancels the build. --watch builds each new source of the
-thread, one at a time, and waits while the thread has other work.`,
+thread, one at a time, and waits while the thread has other work. With none as the THREAD, the app’s head
+is built, or the source that --source names, and no thread waits for that.`,
     args: ['[THREAD]'],
-    argHelp: { THREAD: THREAD_DEFAULT },
+    argHelp: THREAD_OR_APP,
     argCompletes: { THREAD: 'thread' },
     rest: 'COMMAND...',
     options: {
@@ -48,7 +56,7 @@ thread, one at a time, and waits while the thread has other work.`,
         type: 'string',
         short: 's',
         value: 'SOURCE',
-        help: 'build this source, not the thread’s latest',
+        help: 'build this source, not the latest',
       },
       setup: { type: 'boolean', help: 'with the layer of the app’s setup below the source' },
       timeout: { type: 'duration', help: 'the longest the command may run (10m, the most)' },
@@ -56,6 +64,7 @@ thread, one at a time, and waits while the thread has other work.`,
     },
     examples: [
       'headrace build -- npm run build',
+      'headrace build none -- npm run build',
       'headrace build \'~Shop\' --directory out -o ./out -- "npm ci && npm run build"',
     ],
     scope: 'app',
@@ -71,6 +80,7 @@ thread, one at a time, and waits while the thread has other work.`,
     options: {
       ...LIST_OPTIONS,
       thread: OF_THREAD,
+      source: OF_SOURCE,
       status: {
         type: 'string',
         value: 'STATUS',
@@ -79,7 +89,7 @@ thread, one at a time, and waits while the thread has other work.`,
       },
       'all-apps': ALL_APPS,
     },
-    examples: ['headrace builds --status failed'],
+    examples: ['headrace builds --status failed', 'headrace builds --thread none --source head'],
     scope: 'app',
     answer: 'builds.listAllAppBuilds',
     run: async (cli, { options }) => (await import('./builds.ts')).listBuilds(cli, options),
@@ -165,19 +175,30 @@ thread, one at a time, and waits while the thread has other work.`,
     summary: 'Run the thread’s app as a server, and print its address when it is ready',
     details: `The server runs in a sandbox with the thread’s latest source, and gets newer ones as they appear. Anyone
 who knows the address can open the preview. It stops by itself after 8 hours. Ctrl-C while it starts leaves it alone; pressed
-again within 2 s, it stops the preview. --stop stops the thread’s newest open preview.`,
+again within 2 s, it stops the preview. --stop stops the thread’s newest open preview. With none
+as the THREAD, it shows the app’s head and gets newer heads as it moves, or shows only the source that --source names.`,
     args: ['[THREAD]'],
-    argHelp: { THREAD: THREAD_DEFAULT },
+    argHelp: THREAD_OR_APP,
     argCompletes: { THREAD: 'thread' },
     rest: 'COMMAND...',
     options: {
       port: { type: 'number', short: 'p', value: 'N', help: 'where the server listens', min: 1, max: 65_535 },
+      source: {
+        type: 'string',
+        short: 's',
+        value: 'SOURCE',
+        help: 'show this source, of no thread',
+      },
       open: { type: 'boolean', help: 'open it in the browser when it is ready' },
       'no-setup': { type: 'boolean', help: 'without the layer of the app’s setup' },
       stop: { type: 'boolean', help: 'stop it' },
       timeout: { type: 'duration', help: 'how long to wait until it is ready (15m)' },
     },
-    examples: ['headrace preview --port 3000 --open -- npm run dev', 'headrace preview --stop'],
+    examples: [
+      'headrace preview --port 3000 --open -- npm run dev',
+      'headrace preview none --port 3000 -- npm start',
+      'headrace preview --stop',
+    ],
     scope: 'app',
     writes: true,
     answer: 'previews.createPreview',
@@ -191,6 +212,7 @@ again within 2 s, it stops the preview. --stop stops the thread’s newest open 
     options: {
       ...LIST_OPTIONS,
       thread: OF_THREAD,
+      source: OF_SOURCE,
       status: {
         type: 'string',
         value: 'STATUS',
@@ -224,7 +246,7 @@ again within 2 s, it stops the preview. --stop stops the thread’s newest open 
       '$BROWSER names the browser; without it, the one of the system opens. The address is also printed.',
     args: ['[THREAD]'],
     argHelp: {
-      THREAD: `${THREAD}; by default any thread of the app`,
+      THREAD: `${THREAD}; by default any of the app; none: only those of no thread`,
     },
     argCompletes: { THREAD: 'thread' },
     examples: ['headrace open', "headrace open '~Shop'"],

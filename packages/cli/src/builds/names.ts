@@ -6,6 +6,19 @@ import { Fault } from '../core/fault.ts';
 import { idOf } from '../core/names.ts';
 
 const PAGE = 200;
+/** In place of a thread: what belongs to the app. */
+export const NO_THREAD = 'none';
+
+export const threadOrNone = async (cli: Cli, text: string, appId: string): Promise<string> =>
+  text === NO_THREAD ? NO_THREAD : cli.threadNamed(text, appId);
+
+/** The thread of a command that works with one, by default the last; it is the last one from now on. */
+export async function workedWith(cli: Cli, text: string | undefined, appId: string): Promise<string> {
+  const threadId = await threadOrNone(cli, text ?? '@last', appId);
+  if (threadId !== NO_THREAD) cli.remember(`thread ${appId}`, threadId);
+  return threadId;
+}
+
 export const lastBuild = (appId: string): string => `build ${appId}`;
 
 /** By default the build that the user worked with last, else the app's newest. */

@@ -5,6 +5,7 @@ import { untilLeft } from '../core/detach.ts';
 import { EXIT } from '../core/exit.ts';
 import type { Exit } from '../core/exit.ts';
 import { Fault, usage } from '../core/fault.ts';
+import { sourceNamed } from '../core/sources.ts';
 import { shellText } from '../core/shell-text.ts';
 import { openInBrowser } from '../terminal/browser.ts';
 import { oneLine } from '../terminal/escape.ts';
@@ -13,9 +14,10 @@ import type { Column } from '../terminal/table.ts';
 import { ago } from '../terminal/times.ts';
 import { listOfApp } from './list-of-app.ts';
 import type { Filters } from './list-of-app.ts';
-import { previewNamed } from './names.ts';
+import { NO_THREAD, previewNamed, threadOrNone, workedWith } from './names.ts';
 
 interface PreviewOptions {
+  source: string | undefined;
   port: number | undefined;
   open: boolean;
   stop: boolean;
@@ -26,23 +28,27 @@ interface PreviewOptions {
 export async function preview(
   cli: Cli,
   thread: string | undefined,
-  { port, open, stop, timeout, 'no-setup': noSetup }: PreviewOptions,
+  { port, source, open, stop, timeout, 'no-setup': noSetup }: PreviewOptions,
   command: readonly string[],
 ): Promise<Exit> {
-  if (stop && (port !== undefined || open || noSetup || command.length > 0))
-    throw usage('--stop takes no command, --port, --open or --no-setup.');
+  if (stop && (port !== undefined || source !== undefined || open || noSetup || command.length > 0))
+    throw usage('--stop takes no command, --port, --source, --open or --no-setup.');
+  if (source !== undefined && thread !== NO_THREAD)
+    throw usage('A preview of a thread shows its latest source: --source takes `none` as the thread.');
   if (!stop && (port === undefined || command.length === 0))
     throw usage(
       'A preview needs a command, and the port on which it listens.',
       'headrace preview --port 3000 -- npm run dev',
     );
   const appId = await cli.appId();
-  const threadId = await cli.threadNamed(thread ?? '@last', appId);
-  cli.remember(`thread ${appId}`, threadId);
+  const threadId = await workedWith(cli, thread, appId);
   if (stop) return stopNewest(cli, appId, threadId);
   const body = { command: shellText(command), port: port!, ...(noSetup && { setup: false }) };
+  const sourceId = source === undefined ? undefined : await sourceNamed(cli, source, appId);
   const made = await cli.write((client) =>
-    client.previews.create(appId, threadId, body, { signal: cli.signal }),
+    threadId === NO_THREAD
+      ? client.previews.createOfApp(appId, { ...body, ...(sourceId && { sourceId }) }, { signal: cli.signal })
+      : client.previews.create(appId, threadId, body, { signal: cli.signal }),
   );
   cli.say(cli.paintTalk('dim', `${made.id} starts: ${oneLine(body.command)}`));
   const ended = await untilLeft(
@@ -84,12 +90,21 @@ async function show(cli: Cli, url: string): Promise<void> {
     cli.say(`No browser could be started. Open the address yourself: ${oneLine(url)}`);
 }
 
-const isOpen = ({ status }: Preview): boolean => status === 'starting' || status === 'ready';
+const newestOf = async (
+  cli: Cli,
+  appId: string,
+  filter: { threadId: string | undefined; status: string },
+): Promise<Preview | undefined> =>
+  (await cli.client.previews.listOfApp(appId, { ...filter, limit: 1, signal: cli.signal })).items[0];
 
 async function stopNewest(cli: Cli, appId: string, threadId: string): Promise<Exit> {
-  for await (const one of cli.client.previews.list(appId, threadId, { signal: cli.signal }))
-    if (isOpen(one)) return stop(cli, appId, one.id);
-  throw new Fault(EXIT.notFound, 'The thread has no open preview.', { hint: 'headrace previews' });
+  const newest = await newestOf(cli, appId, { threadId, status: 'starting,ready' });
+  if (newest) return stop(cli, appId, newest.id);
+  throw new Fault(
+    EXIT.notFound,
+    `The ${threadId === NO_THREAD ? 'app itself' : 'thread'} has no open preview.`,
+    { hint: 'headrace previews' },
+  );
 }
 
 export async function stopPreview(cli: Cli, name: string): Promise<Exit> {
@@ -119,21 +134,18 @@ export const listPreviews = (cli: Cli, filters: Filters<Preview['status']>): Pro
     member: 'previews',
     columns: COLUMNS,
     empty: 'There are no previews yet. → headrace preview --port 3000 -- COMMAND',
-    ofThread: (appId, threadId, options) => cli.client.previews.list(appId, threadId, options),
+    ofApp: (appId, options) => cli.client.previews.listOfApp(appId, options),
     ofApps: (options) => cli.client.previews.listAll(options),
   });
 
 /** The newest ready preview of the thread, or of the app. */
 export async function openPreview(cli: Cli, thread: string | undefined): Promise<void> {
   const appId = await cli.appId();
-  const previews =
-    thread === undefined
-      ? cli.client.previews.listAll({ appId, status: 'ready', limit: 1, signal: cli.signal })
-      : cli.client.previews.list(appId, await cli.threadNamed(thread, appId), { signal: cli.signal });
-  for await (const one of previews) {
-    if (one.status !== 'ready') continue;
-    cli.show({ preview: one }, () => one.url);
-    return show(cli, one.url);
+  const threadId = thread === undefined ? undefined : await threadOrNone(cli, thread, appId);
+  const newest = await newestOf(cli, appId, { threadId, status: 'ready' });
+  if (newest) {
+    cli.show({ preview: newest }, () => newest.url);
+    return show(cli, newest.url);
   }
   throw new Fault(EXIT.notFound, 'No preview is ready.', {
     hint: 'headrace preview --port 3000 --open -- npm run dev',

@@ -115,6 +115,14 @@ describe.skipIf(!status?.ok)('on a real service', () => {
     expect((await run(['preview', '--stop', '--json'])).json().preview.status).toBe('stopped');
     const none = await run(['preview', '--stop']);
     expect([none.exit, none.stderr]).toEqual([5, expect.stringContaining('no open preview')]);
+    const ofApp = await run(['preview', 'none', '--port', '3210', '--json', '--', 'node', 'server.cjs']);
+    expect(ofApp.json().preview).toMatchObject({ threadId: null, follow: 'head', status: 'ready' });
+    expect((await run(['open', threadId])).exit).toBe(5);
+    expect((await run(['open', 'none', '--json'])).json().preview.id).toBe(ofApp.json().preview.id);
+    expect((await run(['previews', '--thread', 'none', '--json'])).json().previews).toHaveLength(1);
+    expect((await run(['preview', 'none', '--stop', '--json'])).json().preview.status).toBe('stopped');
+    const pinned = await run(['preview', 'none', '-s', 'head', '-p', '3210', '--json', '--', 'exit 1']);
+    expect(pinned.json().preview).toMatchObject({ follow: null, sourceId: ofApp.json().preview.sourceId });
     const failed = await run(['preview', '--port', '3210', '--', 'echo gone; exit 1']);
     expect([failed.exit, failed.stderr]).toEqual([1, expect.stringContaining('command_ended')]);
   });

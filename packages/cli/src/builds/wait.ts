@@ -10,11 +10,12 @@ import { Fault } from '../core/fault.ts';
 import { shown } from '../terminal/escape.ts';
 import { bytes, lasting } from '../terminal/times.ts';
 import { followLog, logOf, PAUSE_MS } from './log.ts';
-import { lastBuild } from './names.ts';
+import { lastBuild, NO_THREAD } from './names.ts';
 import { countOf } from '../terminal/count.ts';
 
 export interface BuildOrder {
   appId: string;
+  /** Or `NO_THREAD`. */
   threadId: string;
   body: CreateBuildInput;
 }
@@ -22,7 +23,10 @@ export interface BuildOrder {
 /** The body distinguishes several builds of one command, which may be that of an earlier build. */
 export async function startBuild(cli: Cli, { appId, threadId, body }: BuildOrder): Promise<Build> {
   const build = await cli.write(
-    (client) => client.builds.create(appId, threadId, body, { signal: cli.signal }),
+    (client) =>
+      threadId === NO_THREAD
+        ? client.builds.createOfApp(appId, body, { signal: cli.signal })
+        : client.builds.create(appId, threadId, body, { signal: cli.signal }),
     `build ${JSON.stringify(body)}`,
   );
   cli.remember(lastBuild(appId), build.id);

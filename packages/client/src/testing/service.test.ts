@@ -48,6 +48,28 @@ test('the way of a draft: message, run, apply, build, through the client', async
   expect(createHash('sha256').update(artifact).digest('hex')).toBe(build.artifactSha256);
 });
 
+test('an app builds its head, or any source, without a thread', async () => {
+  const { service, headrace, appId } = await shop();
+  const { thread } = await headrace.threads.create(appId);
+  const input = { command: 'make', outputDirectory: 'dist' };
+  const build = await headrace.builds.createOfApp(appId, input).done();
+  const { headSourceId } = await headrace.apps.get(appId);
+  expect([build.status, build.threadId, build.sourceId]).toEqual(['ready', null, headSourceId]);
+  const ofThread = await headrace.builds.create(appId, thread.id, input).done();
+  const ids = async (filter: Parameters<typeof headrace.builds.listOfApp>[1]) =>
+    (await headrace.builds.listOfApp(appId, filter)).items.map(({ id }) => id);
+  expect(await ids({})).toEqual([ofThread.id, build.id]);
+  expect(await ids({ threadId: 'none', status: 'queued,ready' })).toEqual([build.id]);
+  expect(await ids({ threadId: thread.id, sourceId: headSourceId! })).toEqual([ofThread.id]);
+  service.pause();
+  const open = await headrace.builds.createOfApp(appId, input);
+  expect((await headrace.threads.get(appId, thread.id)).blockedOn).toEqual([]);
+  expect((await headrace.builds.cancel(appId, open.id)).status).toBe('failed');
+  const { events } = await headrace.events.list({ appId, types: ['platform.build.failed'] });
+  expect(events.map(({ threadId, data }) => [threadId, data.id])).toEqual([[null, open.id]]);
+  service.resume();
+});
+
 test('ids and, with a clock of its own, all answers are the same in each run', async () => {
   const run = async () => {
     const { headrace, appId } = await shop({ now: () => 1_800_000_000_000 });

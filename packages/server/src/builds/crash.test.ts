@@ -43,42 +43,46 @@ describe('answers that are lost', async () => {
     Object.assign(ctx, { runner });
   });
 
-  test.skipIf(!isOk).each(['startTask', 'putSource', 'output', 'deleteTask'] as const)(
-    '%s was done, its answer did not come: the command runs once',
-    async (call) => {
-      const bench = await newBench(server);
-      const made: boolean[] = [];
-      let lost = 0;
-      const real = runner[call] as (...args: unknown[]) => Promise<unknown>;
-      ctx.runner = Object.assign(Object.create(runner) as RunnerClient, {
-        startTask: async (...args: Parameters<typeof runner.startTask>) => {
-          const task = await runner.startTask(...args);
-          made.push(task.isNew);
-          if (call === 'startTask' && lost++ === 0) throw away();
-          return task;
-        },
-        ...(call === 'startTask'
-          ? {}
-          : {
-              [call]: async (...args: unknown[]) => {
-                const answer = await real.apply(runner, args);
-                if (lost++ === 0) throw away();
-                return answer;
-              },
-            }),
-      });
-      const { id } = await bench.submit(NUMBER);
-      expect((await bench.ended(id)).status).toBe('ready');
-      await numberOf(server, bench, id);
-      expect([made, lost >= 1]).toEqual([[true], true]);
-      await until(() =>
-        runner.task(id).then(
-          () => false,
-          (error: RunnerError) => error.status === 404,
-        ),
-      );
-    },
-  );
+  test.skipIf(!isOk).each([
+    ['startTask', 'thread'],
+    ['putSource', 'thread'],
+    ['output', 'thread'],
+    ['deleteTask', 'thread'],
+    ['startTask', 'url'],
+    ['deleteTask', 'url'],
+  ] as const)('%s was done, its answer did not come: the command runs once (%s)', async (call, on) => {
+    const bench = await newBench(server);
+    const made: boolean[] = [];
+    let lost = 0;
+    const real = runner[call] as (...args: unknown[]) => Promise<unknown>;
+    ctx.runner = Object.assign(Object.create(runner) as RunnerClient, {
+      startTask: async (...args: Parameters<typeof runner.startTask>) => {
+        const task = await runner.startTask(...args);
+        made.push(task.isNew);
+        if (call === 'startTask' && lost++ === 0) throw away();
+        return task;
+      },
+      ...(call === 'startTask'
+        ? {}
+        : {
+            [call]: async (...args: unknown[]) => {
+              const answer = await real.apply(runner, args);
+              if (lost++ === 0) throw away();
+              return answer;
+            },
+          }),
+    });
+    const { id } = await bench.submit(NUMBER, {}, bench[on]);
+    expect((await bench.ended(id)).status).toBe('ready');
+    await numberOf(server, bench, id);
+    expect([made, lost >= 1]).toEqual([[true], true]);
+    await until(() =>
+      runner.task(id).then(
+        () => false,
+        (error: RunnerError) => error.status === 404,
+      ),
+    );
+  });
 
   test.skipIf(!isOk)(
     'a start that reaches the runner after the build was given up starts nothing',

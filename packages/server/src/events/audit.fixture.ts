@@ -17,10 +17,14 @@ type Written = Omit<EventRow, 'sequence' | 'published_at'> & {
   /** Null where the project is none, or its row is gone. */
   project_kind: 'platform' | 'direct' | null;
   thread_project: string | null;
+  /** Of the build or preview that it tells of; null where that is none, or its row is gone. */
+  work: { thread: string | null } | null;
 };
 
 const WRITTEN = `
-  select e.*, p.kind as project_kind, t.project_id as thread_project from (
+  select e.*, p.kind as project_kind, t.project_id as thread_project,
+    coalesce((select jsonb_build_object('thread', thread_id) from builds where id = e.data->>'id'),
+      (select jsonb_build_object('thread', thread_id) from previews where id = e.data->>'id')) as work from (
     select sequence, event_id, org_id, feed, type, project_id, thread_id, run_id, data, occurred_at, published_at from events
     union all select null, event_id, org_id, feed, type, project_id, thread_id, run_id, data, occurred_at, null from outbox) e
   left join projects p on p.id = e.project_id left join threads t on t.id = e.thread_id
@@ -33,8 +37,7 @@ const NAMED_BY: [RegExp, (e: Written) => string | null, string][] = [
   [/^run\./, (e) => e.run_id, 'runId'],
   [/^platform\.(app|head)\./, (e) => e.project_id, 'projectId'],
 ];
-const OF_A_THREAD =
-  /^(thread|run|message|tool|approval|checkpoint|workspace|preview|platform\.(apply|build))\./;
+const OF_A_THREAD = /^(thread|run|message|tool|approval|checkpoint|workspace|platform\.apply)\./;
 const OF_A_RUN = /^(run|tool|approval)\./;
 
 /** What is wrong with one event: `<field>: <why>`. */
@@ -59,6 +62,10 @@ function faultsOf(e: Written): string[] {
     'feed: receipts of an app are published nowhere',
   );
   must(e.thread_id !== null || !OF_A_THREAD.test(e.type), 'threadId: is missing');
+  must(
+    e.work === null || e.work.thread === e.thread_id,
+    'threadId: differs from that of the build or preview',
+  );
   must(e.run_id !== null || !OF_A_RUN.test(e.type), 'runId: is missing');
   must(e.thread_project === null || e.thread_project === e.project_id, 'threadId: is of another project');
   for (const [types, id, name] of NAMED_BY)

@@ -115,6 +115,8 @@ async function plant(key: string): Promise<Planted> {
     ],
   });
   await call('POST', `${at}/threads/${thread.id}/previews`, { command: marks.thread, port: 3000 });
+  await call('POST', `${at}/previews`, { command: marks.app, port: 3000 });
+  await call('POST', `${at}/builds`, { command: marks.stored, outputDirectory: '.' });
   const { build } = await call('POST', `${at}/threads/${building.id}/builds`, {
     command: marks.stored,
     outputDirectory: '.',
@@ -337,6 +339,7 @@ const OF_AN_APP = [
   'executions.payload',
   'hook_deliveries.delivery_id',
   'operations.response',
+  'previews.command',
   'projects.external_id',
   'projects.metadata',
   'projects.name',

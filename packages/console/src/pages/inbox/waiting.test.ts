@@ -65,6 +65,13 @@ describe('what waits for a person', () => {
     ).toEqual(['bld_3', 'apl_2']);
   });
 
+  test('builds without a thread are those of their app: the newest counts', () => {
+    const own = (id: string, projectId: string, status: Build['status'] = 'failed') =>
+      ({ ...build(id, 'none', { status }), threadId: null, projectId }) as Build;
+    const builds = [own('bld_4', 'prj_1', 'ready'), own('bld_3', 'prj_1'), own('bld_2', 'prj_2')];
+    expect(ids({ builds: [...builds, build('bld_1', 'a')] })).toEqual(['bld_2', 'bld_1']);
+  });
+
   test('a cancelled build has failed for nobody', () => {
     expect(ids({ builds: [build('bld_1', 'a', { error: { code: 'cancelled', message: '' } })] })).toEqual([]);
   });
