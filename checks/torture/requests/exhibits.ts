@@ -157,18 +157,17 @@ export async function makeExhibits(
   };
 }
 
-/** An app's ready setup, of which the setting is taken back: no other work waits for one. */
+/** An app's setup, which is ready: its threads have the layer. */
 async function newSetup(call: Calls['call'], key: Actor, app: string) {
   await call(key, 'PATCH', `${app}/settings`, {
     setup: { command: 'echo made > made', paths: ['package.json'] },
   });
   const { setup } = await call(key, 'POST', `${app}/setups`, {});
-  const ended = await until(
+  return until(
     () => call(key, 'GET', `${app}/setups/${setup.id as string}?waitSeconds=10`),
     (now) => now.setup.status === 'ready',
     'the setup',
   );
-  return ended;
 }
 
 async function applied(call: Calls['call'], key: Actor, app: string, sourceId: string): Promise<string> {
