@@ -147,6 +147,7 @@ const LEARNT: Record<string, string> = {
   run: 'runId',
   build: 'buildId',
   preview: 'previewId',
+  setup: 'setupId',
   apply: 'applyId',
   checkpoint: 'checkpointId',
 };

@@ -82,6 +82,9 @@ export async function makeExhibits(
   } = await call(key, 'POST', `${thread}/previews`, { command: 'true', port: 3000 });
   await call(key, 'DELETE', `${app}/previews/${previewId}`);
   const {
+    setup: { id: setupId },
+  } = await newSetup(call, key, app);
+  const {
     project: { id: projectId },
   } = await call(key, 'POST', '/api/projects', { name: 'Direct' });
   const taskId = await newTask(call, key, projectId as string);
@@ -140,6 +143,7 @@ export async function makeExhibits(
       checkpointId,
       buildId,
       previewId,
+      setupId,
       applyId,
       operationId,
       accountId,
@@ -162,6 +166,19 @@ export const skillFile = (name: string) => ({
   path: 'SKILL.md',
   content: `---\nname: ${name}\ndescription: Shown.\n---\n`,
 });
+
+/** An app's setup, which is ready: its threads have the layer. */
+async function newSetup(call: Calls['call'], key: Actor, app: string) {
+  await call(key, 'PATCH', `${app}/settings`, {
+    setup: { command: 'echo made > made', paths: ['package.json'] },
+  });
+  const { setup } = await call(key, 'POST', `${app}/setups`, {});
+  return until(
+    () => call(key, 'GET', `${app}/setups/${setup.id as string}?waitSeconds=10`),
+    (now) => now.setup.status === 'ready',
+    'the setup',
+  );
+}
 
 async function applied(call: Calls['call'], key: Actor, app: string, sourceId: string): Promise<string> {
   const {

@@ -329,6 +329,8 @@ export const RECIPES: Record<string, Recipe> = {
       ).preview.id as string,
     },
   }),
+  'setups.createSetup': ({ random }) => ({ body: { force: sometimes(random, 0.2), sourceId: undefined } }),
+  'setups.getLogs': ({ random }) => ({ headers: sometimes(random, 0.4) ? [['accept', 'text/plain']] : [] }),
   'settings.updateAppSettings': ({ world }) => ({ ids: world.spare, body: { runtime: undefined } }),
   'settings.updateOrganizationSettings': ({ world }) => ({
     actor: world.elsewhere,
@@ -660,6 +662,7 @@ const COSTLY = [
   'builds.createBuild',
   'builds.createAppBuild',
   'builds.cancelBuild',
+  'setups.createSetup',
   'previews.createPreview',
   'previews.createAppPreview',
   'previews.deletePreview',

@@ -4,6 +4,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { CapturedFile, CaptureResult } from '../protocol.ts';
 import { endOf, makeBench, tarStream, type Files } from '../runner.fixture.ts';
+import { layer } from '../layers/layers.fixture.ts';
 import type { Workspace } from '../workspaces/workspaces.ts';
 import { blobs, capture, captureChanges } from './capture.ts';
 import { END_LISTING } from '../workspaces/listing.ts';
@@ -39,11 +40,18 @@ const BASES: Record<string, Files> = {
   src_depending: { ...PLAIN, 'node_modules/own/index.js': 'i', 'd/node_modules/a': 'a', '.venv': 'v' },
 };
 
-async function over(key: string): Promise<Workspace> {
+/** Makes a layer at, above and below the paths of the sources. */
+const SETUP = `mkdir -p d/d/f e/f/d f/a node_modules/x new/d .venv; echo l > a; echo l > d/new; echo b > d/d/b; echo l > e/f/d/a
+echo l > e/f/b; echo l > f/a/b; echo l > node_modules/x/i; echo l > new/d/x.log; echo l > .venv/l; ln -s ../d new/e; ln d/new new/hard
+echo '*.log' > new/.gitignore; printf '#!/bin/sh' > new/c; chmod +x new/c; touch "$(printf 'new/\\377')"`;
+
+async function over(key: string, ofSetup?: string): Promise<Workspace> {
   const id = `thr_${++counter}`;
   await bench!.workspaces
-    .put(id, undefined, { base: key })
-    .catch(() => bench!.workspaces.put(id, tarStream(BASES[key]!), { keep: { key, group: 'prj' } }));
+    .put(id, undefined, { base: key, layer: ofSetup })
+    .catch(() =>
+      bench!.workspaces.put(id, tarStream(BASES[key]!), { keep: { key, group: 'prj' }, layer: ofSetup }),
+    );
   return bench!.workspaces.get(id);
 }
 
@@ -205,14 +213,16 @@ os.chmod('.', 0)"; echo n > n`,
 
   test('says the same as a full one, whatever was done', async () => {
     const runs = Number(process.env['CAPTURE_RUNS'] ?? 8);
+    const setup = await layer(bench!, SETUP);
     await fc.assert(
       fc.asyncProperty(
         fc.constantFrom(...Object.keys(BASES)),
+        fc.constantFrom(undefined, setup),
         fc.array(script, { minLength: 1, maxLength: 3 }),
         fc.array(path, { maxLength: 3 }),
         fc.array(path, { maxLength: 3 }),
-        async (key, scripts, added, removed) => {
-          const workspace = await over(key);
+        async (key, ofSetup, scripts, added, removed) => {
+          const workspace = await over(key, ofSetup);
           for (const one of scripts) {
             await work(workspace, `${one}\ntrue`);
             await compared(workspace, key);

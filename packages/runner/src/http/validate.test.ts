@@ -8,6 +8,7 @@ const requests = {
   exec: { kind: 'exec', workspaceId: 'thr_1', command: 'true', timeoutMs: 86_400_000 },
   build: { kind: 'build', command: 'true', outputDirectory: '.', timeoutMs: 0.5 },
   preview: { kind: 'preview', command: 'true', port: 1, timeoutMs: 1 },
+  setup: { kind: 'setup', command: 'true', group: 'prj_1', timeoutMs: 1 },
 };
 const refusal = (body: unknown): string => {
   try {
@@ -27,10 +28,10 @@ describe('a task request', () => {
   });
 
   test.each([null, 1, [], {}, { kind: 'toString' }, { kind: 5 }])('of no kind is refused: %j', (body) => {
-    expect(refusal(body)).toBe(refused('kind is none of turn, exec, build, preview.'));
+    expect(refusal(body)).toBe(refused('kind is none of turn, exec, build, preview, setup.'));
   });
 
-  const { turn, exec, preview } = requests;
+  const { turn, exec, preview, setup } = requests;
   test.each([
     [{ ...exec, timeoutMs: 0 }, 'timeoutMs must be > 0.'],
     [{ ...exec, timeoutMs: 86_400_001 }, 'timeoutMs must be <= 86400000.'],
@@ -38,6 +39,7 @@ describe('a task request', () => {
     [{ ...exec, command: undefined }, 'The body must have required properties command.'],
     [{ ...exec, egress: ['a', 1] }, 'egress.1 must be string.'],
     [{ ...preview, port: null }, 'port must be number.'],
+    [{ ...setup, group: 'a/b' }, 'group must match pattern "^[\\w-]{1,100}$".'],
     [{ ...turn, agent: null }, 'agent must be object.'],
     [{ ...turn, agent: { ...agent, env: { A: 1 } } }, 'agent.env.A must be string.'],
     [

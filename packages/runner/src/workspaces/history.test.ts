@@ -5,6 +5,8 @@ import { Readable } from 'node:stream';
 import { describe, expect, test } from 'vitest';
 import { capture, captureChanges } from '../capture/capture.ts';
 import type { CaptureResult, Origin } from '../protocol.ts';
+import { gitBaseline } from '../git-baseline/git-baseline.ts';
+import { layer } from '../layers/layers.fixture.ts';
 import { endOf, makeBench, outputOf, scratch } from '../runner.fixture.ts';
 import { tarOf, type TarFile } from '../tar.ts';
 import { Trees } from './trees.ts';
@@ -160,3 +162,25 @@ describe.skipIf(!bench).each([
     expect(await warned(fresh)).toEqual([]);
   });
 });
+
+test.skipIf(!bench).each([...(canOverlay ? [true] : []), false])(
+  'git in a workspace with a history does not show what its layer has (kept: %s)',
+  async (isKept) => {
+    const { trees } = bench!.workspaces;
+    const key = await layer(bench!, 'mkdir -p gen d; echo g > gen/x; echo l > a; echo y > d/y');
+    await trees.keepHistory({ key: `his_layer_${isKept}`, group: 'prj_1' }, stream(HISTORY));
+    const id = await put([FILES[0]!], {
+      ...(isKept ? { keep: { key: 'src_layer', group: 'prj_1' } } : {}),
+      history: `his_layer_${isKept}`,
+      layer: key,
+    });
+    const workspace = bench!.workspaces.get(id);
+    for (const _ of [1, 2]) await gitBaseline(bench!.host, trees, workspace, new AbortController().signal);
+    expect(
+      await sh(id, 'git status --porcelain; git log --format=%s; cat a gen/x d/y; wc -l < .git/info/exclude'),
+    ).toBe('First\na\ng\ny\n2\n');
+    expect(await sh(id, 'echo n > new; git status --porcelain')).toBe('?? new\n');
+    const { files, warnings } = await (isKept ? captureChanges : capture)(bench!.host, workspace, ['a']);
+    expect([files.map(({ path }) => path).filter((path) => path !== 'a'), warnings]).toEqual([['new'], []]);
+  },
+);

@@ -65,8 +65,9 @@ export function parseListings(bytes: Buffer): Listed[][] {
   const listings: Listed[][] = [];
   for (let at = 0; at < bytes.length;) {
     listings.push(parseListing(bytes.subarray(at)));
-    const end = bytes[at] === 0 ? at : bytes.indexOf('\0\0', at, 'latin1') + 1;
-    at = end === 0 ? bytes.length : end + 1;
+    const lastEnd = bytes[at] === 0 ? at - 1 : bytes.indexOf('\0\0', at, 'latin1');
+    if (bytes[at] !== 0 && lastEnd === -1) break;
+    at = lastEnd + 2;
   }
   return listings;
 }

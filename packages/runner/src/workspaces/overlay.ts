@@ -18,7 +18,7 @@ const TIMEOUT_MS = 10_000;
 /**
  * Mounts trees over one another at `<folder>/merged`, the topmost first, with a new layer for writes. All lie
  * on one file system: then files that nobody wrote have the inode numbers of their layer, which capture
- * relies on. A further layer (a warm dependency folder, a prepared .git) is one more path in `lowers`; it
+ * relies on. A further layer (of a setup, a prepared .git) is one more path in `lowers`; it
  * must not be written while it is mounted. Throws where the kernel refuses.
  *
  * redirect_dir: folders of a layer can be renamed (EXDEV without). metacopy off: a file in `upper` has its

@@ -7,6 +7,7 @@ const REMEDIES: Record<string, string> = {
   output_too_large: 'An artifact has at most 10,000 files and 64 MiB. Choose a smaller output directory.',
   cancelled: 'It was stopped on purpose, or with its thread. Repeat it to build again.',
   worker_lost: 'The machine that ran it is gone. Repeat it.',
+  setup_failed: 'The log of the app’s setup says why. Repeat it once that is mended.',
 };
 
 export const remedyOf = (code: string): string | null => REMEDIES[code] ?? null;

@@ -16,6 +16,7 @@ const REMEDIES: Record<string, string> = {
     'A preview’s command has to stay and serve. Run the same command as a build of this thread to read what it prints.',
   start_timed_out: `Nothing listened on the port within ${START_SECONDS} seconds. Check that the command serves on this port, on 0.0.0.0 or localhost.`,
   sandbox_lost: 'The machine that ran it is gone. Start it again.',
+  setup_failed: 'The log of the app’s setup says why. Start it again once that is mended.',
 };
 
 export function PreviewState({
