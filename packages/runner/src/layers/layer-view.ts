@@ -1,13 +1,16 @@
 import { DEPENDENCY_FOLDERS, SPECIAL } from '../capture/rules.ts';
 import type { Bind } from '../sandbox/driver.ts';
 import { bytesOf, FIND_FORMAT, type Listed } from '../workspaces/listing.ts';
-import type { Layer } from './layer-cache.ts';
 
 /** Where the runner's own sandboxes find a layer. */
 export const LAYER = '/run/headrace-layer';
 
 /** A layer for one of the runner's own sandboxes. */
-export const layerBind = ({ folder }: Layer): Bind => ({ host: folder, inside: LAYER, readOnly: true });
+export const layerBind = ({ folder }: { folder: string }): Bind => ({
+  host: folder,
+  inside: LAYER,
+  readOnly: true,
+});
 
 const DEPENDENCY_TESTS = [...DEPENDENCY_FOLDERS].map((name) => `-name '${name}'`).join(' -o ');
 /** Lists the topmost dependency folders of a tree. */
