@@ -14,7 +14,7 @@ import { dirname } from 'node:path';
  * links that stay inside. Its stdin names the files that the setup was given, NUL-terminated, which are no part
  * of it. Arguments: a file for the folders that the caller has to remove as a whole, because they may be too
  * deep for paths; the number of entries that a layer may have; names that it may not have, in lower case.
- * Exits 75 where there are more entries.
+ * Prints the number of entries that stay. Exits 75 where there are more.
  */
 const [list = '', most = '0', ...reserved] = process.argv.slice(2);
 const TOO_MANY = 75;
@@ -56,6 +56,7 @@ for (let folder = folders.pop(); folder !== undefined; folder = folders.pop()) {
 for (const path of leaving) unlinkSync(raw(path));
 for (const path of given) removeEmpty(path);
 writeFileSync(list, whole.map((path) => `${path}\0`).join(''), 'latin1');
+process.stdout.write(`${entries}\n`);
 
 /** Whether a link leads nowhere outside on its whole way, through other links too. */
 function staysInside(link: string): boolean {

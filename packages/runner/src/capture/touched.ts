@@ -1,4 +1,4 @@
-import { LAYER, LayerView } from '../layers/layer-view.ts';
+import { LAYER, LayerView, type LayerSight } from '../layers/layer-view.ts';
 import type { Bind } from '../sandbox/driver.ts';
 import type { Overlay } from '../workspaces/overlay.ts';
 import type { ByteReader } from '../workspaces/byte-reader.ts';
@@ -19,7 +19,7 @@ export interface Seen {
   entries: Listed[];
   known: Map<Listed, Listed>;
   /** What is known of the tree's layer. */
-  layer?: LayerView | undefined;
+  layer?: LayerSight | undefined;
 }
 
 const UPPER = '/upper';

@@ -35,7 +35,7 @@ describe.skipIf(!bench)('a setup', () => {
   });
 
   test('that leaves more than this runner keeps has too large a layer', async () => {
-    const trees = new Trees(bench!.host, undefined, { bytes: MEBI, lowMemory: 0 });
+    const trees = new Trees(bench!.host, undefined, { bytes: MEBI, entries: 100, lowMemory: 0 });
     const made = await trees.makeScratch(next('set'), tarStream({}));
     const key = { key: 'set_large', group: 'prj' };
     const signal = AbortSignal.timeout(60_000);

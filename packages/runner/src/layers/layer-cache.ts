@@ -1,20 +1,25 @@
 import { statfsSync } from 'node:fs';
 import type { TreeKey } from '../protocol.ts';
 import { memoryLoad } from '../sandbox/memory-load.ts';
+import type { LayerView } from './layer-view.ts';
 
 /** What a setup left, as a folder that is never written after it was made. */
 export interface Layer extends TreeKey {
   folder: string;
   byteSize: number;
+  entries: number;
   /** Trees that have it; a layer in use is never removed. */
   users: number;
   /** SHA-256 of its files that captures asked for, by path. */
   hashes: Map<string, string>;
+  /** Its entries, once a copy was made of it. */
+  view?: LayerView;
 }
 
 /** `lowMemory`: the share of free memory below which no unused layer is kept. */
 interface LayerLimits {
   bytes: number;
+  entries: number;
   lowMemory: number;
 }
 
@@ -22,10 +27,13 @@ const GIBI = 1024 ** 3;
 /** How long a new layer waits for the first tree that has it. */
 const HELD_MS = 120_000;
 
-/** Eight gibibytes, or half of the file system where that is less: on most machines it lies in memory. */
+/**
+ * Eight gibibytes, or half of the file system where that is less: on most machines it lies in memory. An entry
+ * takes a kibibyte of the kernel's memory, and some 300 bytes of this process's where layers are copied.
+ */
 export function layerLimits(folder: string): LayerLimits {
   const { blocks, bsize } = statfsSync(folder);
-  return { bytes: Math.min(8 * GIBI, (blocks * bsize) / 2), lowMemory: 0.1 };
+  return { bytes: Math.min(8 * GIBI, (blocks * bsize) / 2), entries: 1_000_000, lowMemory: 0.1 };
 }
 
 /** The layers that this runner keeps, by their keys; beyond its limits the least recently used ones are removed. */
@@ -55,9 +63,9 @@ export class LayerCache {
   }
 
   /** Adds a new layer, and returns false where there is no room for it beside those in use. */
-  add(made: Omit<Layer, 'users' | 'hashes'>): boolean {
+  add(made: Omit<Layer, 'users' | 'hashes' | 'view'>): boolean {
     const used = [...this.#kept.values()].filter(({ users }) => users > 0);
-    if (this.#kept.has(made.key) || sizeOf(used) + made.byteSize > this.limits.bytes) return false;
+    if (this.#kept.has(made.key) || !this.#fits([...used, made])) return false;
     const layer = { ...made, users: 1, hashes: new Map<string, string>() };
     this.#held.set(layer, setTimeout(() => this.#letGo(layer), HELD_MS).unref());
     this.#kept.set(layer.key, layer);
@@ -107,7 +115,7 @@ export class LayerCache {
 
   #trim(): void {
     for (const layer of this.#kept.values()) {
-      if (sizeOf(this.#kept.values()) <= this.limits.bytes && !this.#isShort()) return;
+      if (this.#fits([...this.#kept.values()]) && !this.#isShort()) return;
       if (layer.users === 0) this.#drop(layer);
     }
   }
@@ -117,11 +125,15 @@ export class LayerCache {
     if (layer.users === 0) this.#remove(layer.folder);
   }
 
+  #fits(layers: Pick<Layer, 'byteSize' | 'entries'>[]): boolean {
+    const { bytes, entries } = this.limits;
+    const sum = (of: 'byteSize' | 'entries'): number =>
+      layers.reduce((before, layer) => before + layer[of], 0);
+    return sum('byteSize') <= bytes && sum('entries') <= entries;
+  }
+
   #isShort(): boolean {
     const { freeBytes, memoryBytes } = memoryLoad();
     return freeBytes < memoryBytes * this.limits.lowMemory;
   }
 }
-
-const sizeOf = (layers: Iterable<Layer>): number =>
-  [...layers].reduce((sum, { byteSize }) => sum + byteSize, 0);

@@ -8,7 +8,7 @@ import { startSandbox, type Host } from '../sandbox/host.ts';
 
 const TOO_MANY = 75;
 
-/** Opens what the command closed, trims the tree, then prints what it takes: on disk, and by its files' sizes. */
+/** Opens what the command closed, trims the tree, then prints how many entries it has, and what it takes: on disk, and by its files' sizes. */
 const SCRIPT = `chmod -R u+rwX,ug-s,-t . 2>/dev/null
 node ${GUEST}/trim-layer.cjs /tmp/whole ${LAYER_ENTRIES} ${[...RESERVED].join(' ')} || exit
 xargs -0 -r rm -rf -- < /tmp/whole || exit 1
@@ -17,14 +17,14 @@ du -s -B1 . && du -s -b .`;
 /**
  * Trims the folder that a setup has left to what a layer may hold (protocol: Layers), in a sandbox in which
  * nothing of the setup lives. `given`: the paths of the files that the setup was given, with one character per
- * byte. Returns its size in bytes; the larger one where a file has holes, because a copy might fill them. Throws
+ * byte. Returns how many entries it has, and its size in bytes; the larger one where a file has holes, because a copy might fill them. Throws
  * `layer_too_large` 413; `not_made` 500 for any other fault.
  */
 export async function trimLayer(
   host: Host,
   { bind, given, mostBytes }: { bind: Bind; given: string[]; mostBytes: number },
   signal: AbortSignal,
-): Promise<number> {
+): Promise<{ byteSize: number; entries: number }> {
   signal.throwIfAborted();
   const sandbox = startSandbox(host, {
     command: ['/bin/sh', '-c', SCRIPT],
@@ -38,18 +38,19 @@ export async function trimLayer(
     const { code, stdout, stderr } = await collect(sandbox, { maxBytes: 4096, timeoutMs: LAYER_TIMEOUT_MS });
     if (code === TOO_MANY)
       throw tooLarge(`The layer has more than ${LAYER_ENTRIES.toLocaleString('en')} files and folders.`);
-    const sizes = /^(\d+)\t.*\n(\d+)\t.*\n$/.exec(stdout.toString('latin1'));
-    if (code !== 0 || !sizes)
+    const numbers = /^(\d+)\n(\d+)\t.*\n(\d+)\t.*\n$/.exec(stdout.toString('latin1'));
+    if (code !== 0 || !numbers)
       throw new RunnerError(
         500,
         'not_made',
         `The layer could not be made (${code}): ${stderr.trim().slice(0, 500)}`,
       );
-    const byteSize = Math.max(Number(sizes[1]), Number(sizes[2]));
+    const [entries, onDisk, ofFiles] = numbers.slice(1).map(Number) as [number, number, number];
+    const byteSize = Math.max(onDisk, ofFiles);
     const most = Math.min(LAYER_BYTES, mostBytes);
     if (byteSize > most)
       throw tooLarge(`The layer takes ${mebi(byteSize)} MiB, and may take ${mebi(most)} MiB.`);
-    return byteSize;
+    return { byteSize, entries };
   } finally {
     signal.removeEventListener('abort', stop);
   }

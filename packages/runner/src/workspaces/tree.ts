@@ -1,4 +1,4 @@
-import type { LayerView } from '../layers/layer-view.ts';
+import type { CopyView } from '../layers/layer-view.ts';
 import type { Bind } from '../sandbox/driver.ts';
 import type { Layer } from '../layers/layer-cache.ts';
 import type { Overlay } from './overlay.ts';
@@ -26,7 +26,7 @@ export interface Tree {
   /** The layer of its setup: mounted below the source tree, or copied where there is none. */
   layer?: Layer | undefined;
   /** What was copied of the layer, as it was then. */
-  placed?: LayerView | undefined;
+  placed?: CopyView | undefined;
   /** Paths of its source as it was made, where a layer was copied. */
   sourcePaths?: string[] | undefined;
   /** Where it lies over a source tree. */

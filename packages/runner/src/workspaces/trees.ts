@@ -10,7 +10,7 @@ import { DEFAULT_LIMITS, WORKSPACE, type Bind } from '../sandbox/driver.ts';
 import { GUEST } from '../sandbox/guest.ts';
 import { makeSandboxFolder, startSandbox, type Host } from '../sandbox/host.ts';
 import { LayerCache, layerLimits, type Layer } from '../layers/layer-cache.ts';
-import { LAYER, layerBind, viewOfCopy } from '../layers/layer-view.ts';
+import { LAYER, layerBind, CopyView, LayerView, LIST_DEPENDENCIES } from '../layers/layer-view.ts';
 import { trimLayer } from '../layers/trim-layer.ts';
 import { discard } from './discard.ts';
 import { FRESH_PATCH, freshPatch, patchAsIs } from './fresh-patch.ts';
@@ -125,9 +125,8 @@ export class Trees {
       steps.push(
         `printf '\\0'`,
         `node ${GUEST}/place-layer.cjs ${LAYER}`,
-        `find . -mindepth 1 -type d -printf '${FIND_FORMAT}'`,
-        `printf '\\0'`,
-        `(cd ${LAYER} && ${LIST})`,
+        LIST_DEPENDENCIES,
+        ...(layer.view ? [] : [`printf '\\0'`, `(cd ${LAYER} && ${LIST})`]),
       );
     }
     if (history) {
@@ -140,7 +139,7 @@ export class Trees {
     return {
       links: linksOf(source),
       ...(layer && {
-        placed: viewOfCopy(source, folders, ofLayer),
+        placed: new CopyView((layer.view ??= new LayerView(ofLayer)), folders),
         sourcePaths: source.flatMap(({ kind, path }) => (kind === 'file' ? path : [])),
       }),
     };
@@ -173,9 +172,9 @@ export class Trees {
   ): Promise<number> {
     const mostBytes = this.layers.limits.bytes;
     const bind = tree.bind({ readOnly: false });
-    const byteSize = await trimLayer(this.#host, { bind, given, mostBytes }, signal);
+    const { byteSize, entries } = await trimLayer(this.#host, { bind, given, mostBytes }, signal);
     signal.throwIfAborted();
-    if (!this.layers.add({ ...key, folder: tree.folder, byteSize }))
+    if (!this.layers.add({ ...key, folder: tree.folder, byteSize, entries }))
       throw new RunnerError(503, 'no_space', 'The layers in use leave no room for this one.');
     return byteSize;
   }
