@@ -1,6 +1,6 @@
 /**
- * One PostgreSQL server for all tests of a run (vitest's globalSetup), with the migrated schema as a
- * template to clone.
+ * One PostgreSQL server for all tests of a run (vitest's globalSetup), with the migrated schema and the
+ * log's partitions as a template to clone.
  */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -10,6 +10,8 @@ import { join } from 'node:path';
 import { Client } from 'pg';
 import type { TestProject } from 'vitest/node';
 import { runnerProgram } from '../../../runner/src/client/runner-program.ts';
+import { createPartitions } from '../events/partitions.ts';
+import { openDatabase } from './database.ts';
 import type { EmbeddedPostgres } from './embedded/index.ts';
 import { startEmbeddedPostgres } from './embedded/index.ts';
 import { placeOf } from './embedded/place.ts';
@@ -81,6 +83,10 @@ async function makeTemplate(connection: TestConnection): Promise<void> {
   await client.connect();
   await client.query(`create database ${TEMPLATE}`);
   await migrate({ ...connection, database: TEMPLATE });
+  const template = openDatabase({ ...connection, database: TEMPLATE }, 1);
+  // Each service would make them in its own database: a copy costs a fifth of that.
+  await createPartitions(template.db);
+  await template.close();
   await client.query(`alter database ${TEMPLATE} with is_template true allow_connections false`);
   await client.end();
 }

@@ -104,13 +104,17 @@ function textFaults(
   });
 }
 
-/** A validator that returns the faults, none when the value fits. Paths in a query begin with `/query`. */
+/**
+ * A validator that returns the faults, none when the value fits. Paths in a query begin with `/query`. Its first
+ * use compiles the schema: those of all operations would take a fifth of a start.
+ */
 export function compile(schema: TSchema, kind: 'body' | 'query'): (value: unknown) => Field[] {
-  const validate: ValidateFunction = (kind === 'body' ? bodies : queries).compile(schema);
+  let validate: ValidateFunction | undefined;
   const prefix = kind === 'query' ? '/query' : '';
   const { properties = {} } = schema as { properties?: Record<string, TSchema> };
   return (value) => {
     const ofTexts = kind === 'query' ? textFaults(value as Record<string, unknown>, properties) : [];
+    validate ??= (kind === 'body' ? bodies : queries).compile(schema);
     if (validate(value)) return ofTexts;
     const seen = new Map<string, Field>(ofTexts.map((one) => [one.path, one]));
     for (const error of validate.errors ?? []) {
