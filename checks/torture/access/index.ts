@@ -98,8 +98,9 @@ export const accessPart: Part = {
   },
 };
 
-/** Ids of a path that lead to a resource. */
-const hasIds = ({ pathParameters }: Operation) => pathParameters.some((name) => name !== 'provider');
+/** Ids of a path that lead to a resource. Names are the caller's own choice. */
+const hasIds = ({ pathParameters }: Operation) =>
+  pathParameters.some((name) => name !== 'provider' && name !== 'name');
 
 function questionOf(operation: Operation, state: State, theirs: Ids, random: Random): Question[] {
   const actor = state.actorFor(operation);

@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto';
 import type { Random } from '../../harness/random.ts';
 import type { Actor } from '../requests/actors.ts';
 import type { Operation, Schema } from '../requests/document.ts';
+import { skillFile } from '../requests/exhibits.ts';
 import type { Ids } from '../requests/exhibits.ts';
 import { absentId, isAnId } from '../requests/mutations/paths.ts';
 import { sample, sampleText } from '../requests/sample.ts';
@@ -28,8 +29,10 @@ export interface Pair {
 }
 
 /** What a plain body still needs to be looked at in full. */
-const BODIES: Record<string, (given: JsonObject) => Record<string, Json | undefined>> = {
+const BODIES: Record<string, (given: JsonObject, ids: Ids) => Record<string, Json | undefined>> = {
   'edits.createEdit': () => ({ changes: CHANGES }),
+  'skills.setAppSkill': (_, { name }) => ({ files: [skillFile(name!)] }),
+  'skills.setOrganizationSkill': (_, { name }) => ({ files: [skillFile(name!)] }),
   'webhooks.createWebhook': () => ({ url: 'https://example.test' }),
   // One of two forms: both requests of the pair must use the same one.
   'sources.importSource': ({ baseSourceId }) =>
@@ -51,8 +54,8 @@ const EXHIBIT: Record<string, string> = {
 
 const absentIds = (ids: Ids): Ids =>
   Object.fromEntries(Object.entries(ids).map(([name, id]) => [name, isAnId(id) ? absentId(id) : id]));
-/** Each repository has numbers and hashes of its own. */
-const NO_IDS = new Set(['provider', 'index', 'token', 'number', 'commitSha']);
+/** Each repository has numbers and hashes of its own, each level names. */
+const NO_IDS = new Set(['provider', 'index', 'token', 'number', 'commitSha', 'name']);
 const namesOf = (operation: Operation) =>
   operation.pathParameters.map((name) => exhibitName(operation, name)).filter((name) => !NO_IDS.has(name));
 
@@ -71,7 +74,7 @@ function ask(
     ? withKey(
         defined<Json>({
           ...(sample(operation.body.schema, random, 'plain') as JsonObject),
-          ...BODIES[operation.base]?.(more.body ?? {}),
+          ...BODIES[operation.base]?.(more.body ?? {}, ids),
           ...more.body,
         }),
         key,

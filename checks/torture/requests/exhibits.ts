@@ -102,12 +102,14 @@ export async function makeExhibits(
     transport: 'stdio',
     command: 'node tools.mjs',
   });
+  // One of its own: a stranger's organization has exhibits, too.
+  const name = `exhibit${randomUUID().slice(0, 8)}`;
   for (const [actor, level] of [
     [key, app],
     [owner, '/api'],
   ] as const) {
-    await call(actor, 'PUT', `${level}/environment/exhibit`, { value: 'shown' });
-    await call(actor, 'PUT', `${level}/skills/exhibit`, { files: [skillFile('exhibit')] });
+    await call(actor, 'PUT', `${level}/environment/${name}`, { value: 'shown' });
+    await call(actor, 'PUT', `${level}/skills/${name}`, { files: [skillFile(name)] });
   }
   const automationId = await newAutomation(call, key, projectId as string);
   const executionId = await executed(call, key, automationId);
@@ -153,7 +155,7 @@ export async function makeExhibits(
       invitationId,
       organizationId,
       provider: 'openai',
-      name: 'exhibit',
+      name,
       token: 'a'.repeat(43),
     },
   };
