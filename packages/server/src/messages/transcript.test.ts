@@ -5,6 +5,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Context } from '../context.ts';
 import { transaction } from '../db/transaction.ts';
 import { newId } from '../ids.ts';
+import { endRun } from '../runs/store.ts';
 import { startTestServer } from '../service.fixture.ts';
 import type { TestServer } from '../service.fixture.ts';
 import { newApp, ok } from '../threads/threads.fixture.ts';
@@ -146,4 +147,21 @@ test('up to a run, or to the runs that had ended by a time', async () => {
   expect((await copied(parent, { endedBy: endOf(1) })).texts).toEqual(two);
   expect((await copied(parent, { endedBy: new Date(endOf(0).getTime() - 1) })).texts).toEqual([]);
   expect((await copied(parent)).texts).toEqual([...two, 'third']);
+});
+
+test('not of a run that ended after a checkpoint, however long its transaction has waited', async () => {
+  const parent = await newThread();
+  const [runId] = await say(parent, [
+    { content: 'first', run: 0 },
+    { content: 'open', run: 1 },
+  ]);
+  await sql`update runs set status = 'running', finished_at = null where id = ${runId}`.execute(ctx.db);
+  const endedBy = await transaction(ctx, async (tx) => {
+    await sql`select now()`.execute(tx.db);
+    const { rows } = await sql<{ at: Date }>`select clock_timestamp() as at`.execute(ctx.db);
+    await endRun(tx, runId!, { status: 'completed', resultSourceId: null, error: null, warnings: [] });
+    return rows[0]!.at;
+  });
+  expect((await copied(parent, { endedBy })).texts).toEqual([]);
+  expect((await copied(parent)).texts).toEqual(['first']);
 });
