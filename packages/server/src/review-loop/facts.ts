@@ -64,7 +64,10 @@ export async function readFacts(tx: Tx, looked: Looked, at: Driving): Promise<Fa
   return { look, points, passes };
 }
 
-/** The time, not before the end of any run that is seen, and when the newest run of a user's message completed after the loop got stuck or its pass ended. */
+/**
+ * The time, which is after the end of all runs that are seen; and when the newest run of a user's message completed after
+ * the loop got stuck or its pass ended.
+ */
 async function timesOf(
   tx: Tx,
   { thread: { thread }, loop }: Driving,
