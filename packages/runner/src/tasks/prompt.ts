@@ -3,7 +3,7 @@ import { CONTEXT_FOLDER } from '../protocol.ts';
 import type { Attachment, Told, TurnAgent, TurnRequest } from '../protocol.ts';
 import type { Session } from './acp-session.ts';
 
-/** The newest part of a long conversation; the agent's own session, if any, has all of it. */
+/** The newest part of a long conversation, in code points; the agent's own session, if any, has all of it. */
 const HISTORY_CHARACTERS = 200_000;
 const TEXT = /^(?:text\/|application\/(?:json|xml|yaml|x-yaml|javascript|toml|[\w.-]+\+(?:json|xml)))/i;
 const INTERRUPTED =
@@ -75,10 +75,11 @@ function conversation(history: NonNullable<TurnRequest['history']>): string[] {
   let left = HISTORY_CHARACTERS;
   const kept: string[] = [];
   for (const { role, content } of history.toReversed()) {
-    left -= content.length;
+    left -= [...content].length;
     if (left < 0) break;
-    kept.unshift(`<${role}>\n${content}\n</${role}>`);
+    kept.push(`<${role}>\n${content}\n</${role}>`);
   }
+  kept.reverse();
   if (history.length === 0) return [];
   const cut =
     kept.length < history.length ? `[${history.length - kept.length} earlier messages are left out]\n` : '';

@@ -1,3 +1,3 @@
 export { recordCheckpoint } from './record-checkpoint.ts';
-export { loadCheckpoint } from './store.ts';
+export { baseAtSource, loadCheckpoint } from './store.ts';
 export { Checkpoint, checkpointView } from './schemas.ts';

@@ -1,4 +1,5 @@
 /** The table `checkpoints`. */
+import { sql } from 'kysely';
 import type { Insertable } from 'kysely';
 import type { CheckpointRow, CheckpointsTable } from '../db/schema.ts';
 import type { Tx } from '../db/transaction.ts';
@@ -18,4 +19,17 @@ export async function loadCheckpoint(db: Tx['db'], threadId: string, id: string)
     .executeTakeFirst();
   if (!checkpoint) throw notFound('checkpoint');
   return checkpoint;
+}
+
+/** The commit that a thread's change was based on at one of its sources; null: not known. */
+export async function baseAtSource(
+  db: Tx['db'],
+  threadId: string,
+  sourceId: string | null,
+): Promise<string | null> {
+  const { rows } = await sql<{ base: string | null }>`
+    select coalesce((
+      select base_commit_sha from checkpoints where thread_id = ${threadId} and source_id = s.id order by id desc limit 1
+    ), s.commit_sha) as base from sources s where s.id = ${sourceId}`.execute(db);
+  return rows[0]?.base ?? null;
 }

@@ -534,6 +534,7 @@ export interface CheckpointsTable {
   run_id: string | null;
   source_id: string;
   kind: 'run' | 'edit' | 'recovery';
+  base_commit_sha: string | null;
   created_at: GeneratedTime;
 }
 

@@ -1,10 +1,11 @@
-/** Which messages a fork takes over: the newest whole ones within the limit, of the runs that count. */
+/** Which messages a fork takes over: the newest characters within the limit, of the runs that count. */
 import fc from 'fast-check';
 import { sql } from 'kysely';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Context } from '../context.ts';
 import { transaction } from '../db/transaction.ts';
 import { newId } from '../ids.ts';
+import { endRun } from '../runs/store.ts';
 import { startTestServer } from '../service.fixture.ts';
 import type { TestServer } from '../service.fixture.ts';
 import { newApp, ok } from '../threads/threads.fixture.ts';
@@ -77,28 +78,34 @@ async function copied(from: string, end: TranscriptEnd = {}): Promise<{ fork: st
 /** What is to be taken over, in as few words. */
 function newest(texts: readonly string[]): string[] {
   let room = TRANSCRIPT_CHARACTERS;
-  const first = texts.findLastIndex((text) => (room -= [...text].length) < 0);
-  return texts.slice(first + 1);
+  const kept = texts.toReversed().map((text) => {
+    const characters = [...text].slice(-room || Infinity);
+    room -= characters.length;
+    return characters.join('');
+  });
+  return kept.filter((text) => text !== '').toReversed();
 }
 
 const LONG = TRANSCRIPT_CHARACTERS / 2;
 
 test.each([
-  ['exactly as much as fits', ['x', 'a'.repeat(LONG), 'b'.repeat(LONG)], 2],
-  ['a character too many', ['a'.repeat(LONG + 1), 'b'.repeat(LONG)], 1],
-  ['characters, not bytes or UTF-16 units', ['😀'.repeat(LONG), 'ä'.repeat(LONG)], 2],
-  ['only the newest, also where an older one would fit', ['a', 'b'.repeat(2 * LONG), 'c'], 1],
-  ['nothing after a message that is too long by itself', ['a', 'b'.repeat(2 * LONG + 1)], 0],
-  ['nothing of a thread in which nothing was said', [], 0],
-])('%s', async (_, texts, kept) => {
+  ['exactly as much as fits', ['x', 'a'.repeat(LONG), 'b'.repeat(LONG)], 1, 0],
+  ['a character too many', ['a'.repeat(LONG + 1), 'b'.repeat(LONG)], 0, 1],
+  ['characters, not bytes or UTF-16 units', ['x', '😀'.repeat(LONG), 'ä'.repeat(LONG)], 1, 0],
+  ['the end of the oldest, where an older one would fit', ['a', `x${'b'.repeat(2 * LONG - 1)}`, 'c'], 1, 1],
+  ['the end of one that is too long by itself', ['a', `xy${'😀'.repeat(2 * LONG)}`], 1, 2],
+  ['nothing of a thread in which nothing was said', [], 0, 0],
+])('%s', async (_, texts, left, cut) => {
   const parent = await newThread();
   await say(parent, [...texts.map((content) => ({ content, run: 0 })), { content: 'open', run: 1 }]);
+  const [oldest = '', ...others] = texts.slice(left);
+  const whole = texts.length === 0 ? [] : [oldest.slice(cut), ...others];
   const is = (await copied(parent)).texts;
-  expect(is.length).toBe(kept);
-  expect(is.every((text, i) => text === texts.slice(texts.length - kept)[i])).toBe(true);
+  expect(is.length).toBe(whole.length);
+  expect(is.every((text, i) => text === whole[i])).toBe(true);
 });
 
-test('of any threads, forks and forks of forks: the newest whole messages of the runs that have ended', async () => {
+test('of any threads, forks and forks of forks: the newest characters of the runs that have ended', async () => {
   const text = fc
     .tuple(fc.constantFrom('a', 'é', '漢', '😀'), fc.oneof(fc.nat(50), fc.integer({ min: 1, max: LONG })))
     .map(([letter, count]) => letter.repeat(count + 1));
@@ -140,4 +147,21 @@ test('up to a run, or to the runs that had ended by a time', async () => {
   expect((await copied(parent, { endedBy: endOf(1) })).texts).toEqual(two);
   expect((await copied(parent, { endedBy: new Date(endOf(0).getTime() - 1) })).texts).toEqual([]);
   expect((await copied(parent)).texts).toEqual([...two, 'third']);
+});
+
+test('not of a run that ended after a checkpoint, however long its transaction has waited', async () => {
+  const parent = await newThread();
+  const [runId] = await say(parent, [
+    { content: 'first', run: 0 },
+    { content: 'open', run: 1 },
+  ]);
+  await sql`update runs set status = 'running', finished_at = null where id = ${runId}`.execute(ctx.db);
+  const endedBy = await transaction(ctx, async (tx) => {
+    await sql`select now()`.execute(tx.db);
+    const { rows } = await sql<{ at: Date }>`select clock_timestamp() as at`.execute(ctx.db);
+    await endRun(tx, runId!, { status: 'completed', resultSourceId: null, error: null, warnings: [] });
+    return rows[0]!.at;
+  });
+  expect((await copied(parent, { endedBy })).texts).toEqual([]);
+  expect((await copied(parent)).texts).toEqual(['first']);
 });

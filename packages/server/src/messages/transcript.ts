@@ -9,7 +9,7 @@ import type { Tx } from '../db/transaction.ts';
 import { MESSAGE_COLUMNS } from './schemas.ts';
 import type { MessageColumns } from './schemas.ts';
 
-/** Of a transcript, in whole messages, the newest. */
+/** The newest characters (code points) of what was said are kept. */
 export const TRANSCRIPT_CHARACTERS = 200_000;
 const MOST_BYTES_OF_CHARACTER = 4;
 
@@ -27,25 +27,34 @@ interface Copy {
 }
 
 /**
+ * The newest of what was said (rows of `turn`, `place`, `content` and others) that agents are told, with `kept`: all of the
+ * content, or the end of it in the oldest message, where it does not fit whole. Bytes are counted first, as the length of a
+ * long text in bytes is known without reading it.
+ */
+export const newestOf = (said: RawBuilder<unknown>): RawBuilder<unknown> => sql`
+  select *, right(content, (${TRANSCRIPT_CHARACTERS} - newer)::int) as kept
+  from (
+    select *, sum(char_length(content)) over (order by turn desc, place desc) - char_length(content) as newer
+    from (
+      select *, sum(octet_length(content)) over (order by turn desc, place desc) - octet_length(content) as newer_bytes
+      from (${said}) as said
+    ) as counted where newer_bytes < ${TRANSCRIPT_CHARACTERS * MOST_BYTES_OF_CHARACTER}
+  ) as newest where newer < ${TRANSCRIPT_CHARACTERS}`;
+
+/**
  * Copies what was said in a thread, and what that inherited itself, to its fork, in one statement: the texts stay in the
- * database. Bytes are counted first, as the length of a long text in bytes is known without reading it.
+ * database.
  */
 export async function copyTranscript(tx: Tx, { from, to, end }: Copy): Promise<void> {
+  const said = sql`
+    select 0 as turn, position as place, message_id, role, content from inherited_messages where thread_id = ${from.id}
+    union all
+    select 1, m.sequence, m.id, m.role, m.content from messages m join runs r on r.id = m.run_id
+    where m.thread_id = ${from.id} and r.finished_at is not null and ${counts(end)}`;
   await sql`
     insert into inherited_messages (org_id, thread_id, position, message_id, role, content)
-    select ${to.org_id}, ${to.id}, row_number() over (order by turn, place), message_id, role, content
-    from (
-      select *, sum(char_length(content)) over (order by turn desc, place desc) as characters
-      from (
-        select *, sum(octet_length(content)) over (order by turn desc, place desc) as bytes
-        from (
-          select 0 as turn, position as place, message_id, role, content from inherited_messages where thread_id = ${from.id}
-          union all
-          select 1, m.sequence, m.id, m.role, m.content from messages m join runs r on r.id = m.run_id
-          where m.thread_id = ${from.id} and r.finished_at is not null and ${counts(end)}
-        ) as said
-      ) as counted where bytes <= ${TRANSCRIPT_CHARACTERS * MOST_BYTES_OF_CHARACTER}
-    ) as newest where characters <= ${TRANSCRIPT_CHARACTERS}`.execute(tx.db);
+    select ${to.org_id}, ${to.id}, row_number() over (order by turn, place), message_id, role, kept
+    from (${newestOf(said)}) as newest`.execute(tx.db);
 }
 
 function counts({ runId, endedBy }: TranscriptEnd): RawBuilder<boolean> {

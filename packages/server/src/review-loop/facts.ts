@@ -64,7 +64,10 @@ export async function readFacts(tx: Tx, looked: Looked, at: Driving): Promise<Fa
   return { look, points, passes };
 }
 
-/** The time, and when the newest run of a user's message completed after the loop got stuck or its pass ended. */
+/**
+ * The time, which is after the end of all runs that are seen; and when the newest run of a user's message completed after
+ * the loop got stuck or its pass ended.
+ */
 async function timesOf(
   tx: Tx,
   { thread: { thread }, loop }: Driving,
@@ -76,7 +79,9 @@ async function timesOf(
     select max(r.finished_at) from runs r join messages m on m.id = r.message_id
     where r.thread_id = ${thread.id} and r.status = 'completed' and m.role = 'user' and r.finished_at > ${since})`;
   const { rows } = await sql<{ now: Date; at: Date | null }>`
-    select now() as now, ${since === null ? sql`null::timestamptz` : completed} as at`.execute(tx.db);
+    select clock_timestamp() as now, ${since === null ? sql`null::timestamptz` : completed} as at`.execute(
+    tx.db,
+  );
   return { now: rows[0]!.now, userRunCompletedAt: rows[0]!.at };
 }
 

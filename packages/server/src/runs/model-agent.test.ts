@@ -174,6 +174,30 @@ describe('a run by a model', () => {
     expect(JSON.stringify(callsOf('What do you know?')[0]!.body)).not.toContain('heron');
   });
 
+  test('goes on in a fork with the newest 200,000 characters, the oldest message being cut', async () => {
+    const b = await bench();
+    await b.work(`The word is heron. ${say({ say: 'I see.' })}`);
+    const { thread } = await ok(s.call('POST', `${b.at}/fork`, {}));
+    const row = { org_id: 'x', thread_id: thread.id, message_id: 'x', role: 'user' } as const;
+    await s.service.ctx.db
+      .insertInto('inherited_messages')
+      .values([
+        { ...row, position: -1, content: `Gone. ${'e'.repeat(100_000)}` },
+        { ...row, position: 0, content: '🪶'.repeat(100_000) },
+      ])
+      .execute();
+    const at = `${b.app}/threads/${thread.id}`;
+    const { run } = await ok(
+      s.call('POST', `${at}/messages`, { content: `How long was it? ${say({ say: 'very' })}` }),
+    );
+    await ok(s.call('GET', `${at}/runs/${run.id}?waitSeconds=30`));
+    const asked = JSON.stringify(callsOf('How long was it?')[0]!.body);
+    expect(asked).toContain('The word is heron');
+    expect(asked.split('🪶')).toHaveLength(100_001);
+    expect(asked.match(/e{90000,}/)?.[0].length).toBeLessThan(100_000);
+    expect(asked).not.toContain('Gone.');
+  });
+
   test('shows an image to the model', async () => {
     const b = await bench();
     const { run } = await b.send(`Look. ${say({ say: 'A pixel.' })}`, {

@@ -28,10 +28,14 @@ export const callingRuns = sql<boolean>`${activeRuns} and runs.cancel_requested_
 /** An order in which a thread's active run is before its queued ones. */
 export const activeFirst = sql`case when ${queuedRuns} then 1 else 0 end`;
 
-const now = sql<Date>`now()`;
+/**
+ * Not now(), the start of a transaction that may have waited for its locks: what ends after a checkpoint or another run
+ * has a later time.
+ */
+const now = sql<Date>`clock_timestamp()`;
 /** Ends the time in which a run was active; without effect where that has ended. */
 const stopClock = {
-  active_duration_ms: sql<number>`active_duration_ms + greatest(0, extract(epoch from now() - active_since) * 1000)::bigint`,
+  active_duration_ms: sql<number>`active_duration_ms + greatest(0, extract(epoch from ${now} - active_since) * 1000)::bigint`,
   active_since: null,
 };
 

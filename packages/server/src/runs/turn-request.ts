@@ -6,6 +6,7 @@ import type { Rules } from '../approvals/index.ts';
 import type { Context } from '../context.ts';
 import type { MessageRow, ProjectRow, RunRow } from '../db/schema.ts';
 import { mcpServersOf } from '../mcp-servers/index.ts';
+import { newestOf } from '../messages/index.ts';
 import { sandboxOf } from '../settings/index.ts';
 import { toldOf } from '../skills/index.ts';
 import { openModelKey, spendRefusal } from '../usage/index.ts';
@@ -16,7 +17,6 @@ import { runToken } from './token.ts';
 export const TURN_LIMIT_MS = 60 * 60_000;
 /** Of earlier messages, for an agent that has lost its session, or never had one. */
 const HISTORY_MESSAGES = 100;
-const HISTORY_CHARACTERS = 200_000;
 
 interface Refusal {
   code: RunError;
@@ -117,10 +117,10 @@ async function messagesOf(
  */
 async function historyBefore(
   ctx: Context,
-  run: RunRow,
+  run: Pick<RunRow, 'thread_id'>,
   sequence: number | null,
 ): Promise<{ role: 'user' | 'assistant'; content: string }[]> {
-  const { rows: newest } = await sql<Pick<MessageRow, 'role' | 'content'>>`
+  const said = sql`
     with own as (
       select role, content, 1 as turn, sequence as place from messages
       where thread_id = ${run.thread_id} and (role <> 'system' or run_id is not null) and (${sequence}::bigint is null or sequence < ${sequence})
@@ -129,15 +129,8 @@ async function historyBefore(
       select role, content, 0, position from inherited_messages
       where thread_id = ${run.thread_id} and (select count(*) from own) < ${HISTORY_MESSAGES}
     )
-    select role, content from (select * from own union all select * from inherited) as said order by turn desc, place desc`.execute(
-    ctx.db,
-  );
-  const kept: { role: 'user' | 'assistant'; content: string }[] = [];
-  let room = HISTORY_CHARACTERS;
-  for (const { role, content } of newest) {
-    room -= content.length;
-    if (room < 0) break;
-    kept.push({ role: role === 'assistant' ? role : 'user', content });
-  }
-  return kept.reverse();
+    select * from own union all select * from inherited`;
+  const { rows } = await sql<Pick<MessageRow, 'role'> & { kept: string }>`
+    select role, kept from (${newestOf(said)}) as newest order by turn, place`.execute(ctx.db);
+  return rows.map(({ role, kept }) => ({ role: role === 'assistant' ? role : 'user', content: kept }));
 }

@@ -229,6 +229,54 @@ describe('an update from the base', () => {
     expect(await listed(d, 'runs')).toEqual([]);
   });
 
+  describe('keeps the base of what was before it:', () => {
+    /** A thread with a change, and another after an update; and its checkpoints, oldest first. */
+    async function updated() {
+      const d = await newBound(s);
+      const first = (await d.threadNow()).baseCommitSha;
+      const pr = await d.open();
+      const baseSha = await base(d, { 'a.txt': 'theirs\n', 'base.txt': 'base\n' });
+      await update(d, pr);
+      const checkpoints: Pull[] = (await listed(d, 'checkpoints')).toReversed();
+      return { d, first, baseSha, checkpoints };
+    }
+    const fork = (d: Bound, body: object) => s.call('POST', `/api/threads/${d.threadId}/fork`, body);
+    const forgetBases = (d: Bound) =>
+      s.service.ctx.db
+        .updateTable('checkpoints')
+        .set({ base_commit_sha: null })
+        .where('thread_id', '=', d.threadId)
+        .execute();
+
+    test("a fork of an older checkpoint undoes nothing of the base's", async () => {
+      const { d, first, baseSha, checkpoints } = await updated();
+      expect(checkpoints).toHaveLength(2);
+      const bases = [];
+      for (const { id: checkpointId } of checkpoints) {
+        const { thread } = await ok(fork(d, { checkpointId }));
+        bases.push(thread.baseCommitSha);
+        const { pullRequest } = await ok(s.call('POST', `/api/threads/${thread.id}/pull-requests`, {}));
+        const [tree] = (await d.git('merge-tree', '--write-tree', 'main', pullRequest.headRef)).split('\n');
+        expect(await filesAt(d, tree!)).toEqual(['a.txt', 'b.txt', 'base.txt']);
+        expect(await d.git('show', `${tree}:a.txt`)).toBe('theirs');
+      }
+      expect(bases).toEqual([first, baseSha]);
+    });
+
+    test('of what an older version kept without its base, only what has no other is forked', async () => {
+      const { d, baseSha, checkpoints } = await updated();
+      await forgetBases(d);
+      const [{ id: checkpointId }] = checkpoints;
+      expect((await fork(d, { checkpointId })).body.error.code).toBe('conflict');
+      expect((await ok(fork(d, {}))).thread.baseCommitSha).toBe(baseSha);
+      const other = await newBound(s);
+      await forgetBases(other);
+      const [{ id }] = await listed(other, 'checkpoints');
+      const { thread } = await ok(fork(other, { checkpointId: id }));
+      expect(thread.baseCommitSha).toBe((await other.threadNow()).baseCommitSha);
+    });
+  });
+
   const report = (status: string) =>
     `echo '{"status": "${status}", "summary": "Read both.", "checks": []}' > .hoplite/repair/report.json`;
   test.each([

@@ -37,6 +37,8 @@ interface Fork {
   checkpointId: string | null;
   /** Of the checkpoint, else the parent's latest. */
   sourceId: string;
+  /** The commit that the source's change is based on. */
+  baseCommitSha: string | null;
 }
 
 type Chosen = Pick<NewThread, 'sourceId' | 'baseBranch'>;
@@ -50,10 +52,10 @@ interface Start {
 }
 
 /** A fork's applies merge from its parent's base, which need not be in the head's history any more. */
-const startOfFork = ({ parent, sourceId }: Fork): Start => ({
+const startOfFork = ({ parent, sourceId, baseCommitSha }: Fork): Start => ({
   sourceId: parent.source_id,
   latestSourceId: sourceId,
-  baseCommitSha: parent.base_commit_sha,
+  baseCommitSha,
   baseBranch: parent.base_branch,
 });
 

@@ -1,12 +1,17 @@
 import { randomUUID } from 'node:crypto';
 import { rm } from 'node:fs/promises';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { baseAtSource } from '../checkpoints/index.ts';
+import { transaction } from '../db/transaction.ts';
 import { runGit } from '../git/run-git.ts';
 import { startTestServer } from '../service.fixture.ts';
 import type { TestServer } from '../service.fixture.ts';
+import { loadTree } from '../sources/index.ts';
+import { lockThreadById, writeThread } from '../threads/index.ts';
 import { newApp, ok, refusal, sh, until } from '../threads/threads.fixture.ts';
 import { fetchStart, resolveStart } from './fetch-start.ts';
 import { newBoundProject, prepared, preparedThread } from './repositories.fixture.ts';
+import { keepUnsaved } from './save-workspace.ts';
 import { hurry } from './workspaces.fixture.ts';
 
 let s: TestServer;
@@ -194,6 +199,39 @@ test('a fork stands on the commit of its thread, whatever the branch has by now'
   expect((await exec(thread.id, 'git rev-parse HEAD; git status --short; cat a.txt')).stdout).toBe(
     `${first.baseCommitSha}\n?? new.txt\none\n`,
   );
+});
+
+test('what is kept of a workspace that was left behind has the base that it had there', async () => {
+  const project = await newBoundProject(s, { 'a.txt': 'one\n' });
+  const first = await preparedThread(s, project.id);
+  const next = await project.commit('main', { 'a.txt': 'two\n' });
+  const { sourceId: nextSourceId } = await preparedThread(s, project.id);
+  const { ctx } = s.service;
+  /** The base of what is kept, once the thread has moved to the next commit. */
+  const baseOfKept = (held: string | null, archivedAt: Date | null = null) =>
+    transaction(ctx, async (tx) => {
+      await writeThread(tx, first.id, {
+        latest_source_id: nextSourceId,
+        base_commit_sha: next,
+        workspace_source_id: held,
+        archived_at: archivedAt,
+      });
+      const loaded = (await lockThreadById(tx, first.id))!;
+      const tree = await loadTree(ctx, first.sourceId);
+      const id = await keepUnsaved(tx, loaded, {
+        present: {} as never,
+        source: { tree, staged: null },
+        at: held,
+      });
+      return baseAtSource(tx.db, first.id, id);
+    });
+  const { sourceId: edited } = await exec(first.id, 'echo new > new.txt');
+  const { baseCommitSha } = first;
+  expect(await baseOfKept(first.sourceId)).toBe(baseCommitSha);
+  expect(await baseOfKept(edited)).toBe(baseCommitSha);
+  expect(await baseOfKept(nextSourceId)).toBe(next);
+  expect(await baseOfKept(null)).toBeNull();
+  expect(await baseOfKept(null, new Date())).toBe(next);
 });
 
 test.each([

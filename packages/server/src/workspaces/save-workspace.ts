@@ -3,7 +3,7 @@
  * process that outlived its command.
  */
 import { RunnerError } from '@headrace/runner/client';
-import { recordCheckpoint } from '../checkpoints/index.ts';
+import { baseAtSource, recordCheckpoint } from '../checkpoints/index.ts';
 import type { Context } from '../context.ts';
 import type { ThreadRow } from '../db/schema.ts';
 import type { Tx } from '../db/transaction.ts';
@@ -104,7 +104,19 @@ export async function keepUnsaved(tx: Tx, loaded: LoadedThread, unsaved: Unsaved
     runId: null,
     message: null,
   });
-  await recordCheckpoint(tx, loaded, { sourceId: source.id, kind: 'recovery', runId: null });
+  await recordCheckpoint(tx, loaded, {
+    sourceId: source.id,
+    kind: 'recovery',
+    runId: null,
+    baseCommitSha: await baseCommitOf(tx, thread),
+  });
   await setWorkspaceSource(tx, thread.id, source.id);
   return source.id;
+}
+
+/** The thread may have moved to another base since: its workspace stays behind until it is used. Null: unknown. */
+async function baseCommitOf(tx: Tx, thread: ThreadRow): Promise<string | null> {
+  const { workspace_source_id: held, latest_source_id: latest } = thread;
+  const isLatest = held === null ? thread.archived_at !== null : held === latest;
+  return isLatest ? thread.base_commit_sha : baseAtSource(tx.db, thread.id, held);
 }

@@ -16,3 +16,7 @@ create table inherited_messages (
 -- Which runs had ended when a checkpoint was made is a question of times. now() is the start of a transaction that may have waited for the
 -- end of a run.
 alter table checkpoints alter column created_at set default clock_timestamp();
+
+-- The commit that the thread's change is based on at the checkpoint: an update from the base moves that of the thread. Null where none is
+-- known, and in checkpoints from before this column.
+alter table checkpoints add column base_commit_sha text;

@@ -73,7 +73,8 @@ export async function settleUpdate(
     message: null,
     staged,
   });
-  await recordCheckpoint(tx, { thread, project }, { sourceId: source.id, kind: 'edit', runId: null });
+  const checkpoint = { sourceId: source.id, kind: 'edit', runId: null, baseCommitSha: baseSha } as const;
+  await recordCheckpoint(tx, { thread, project }, checkpoint);
   await changeThread(
     tx,
     { thread, project },
