@@ -59,6 +59,10 @@ const shows = (url: string, text: string) =>
 const holds = ({ read }: Bench, id: string, sourceId: string) =>
   until(async () => (await read(id)).sourceId === sourceId, 'its source to be named');
 
+/** What was found of an address that nothing changes is kept for a second. */
+const is404 = (url: string) =>
+  until(async () => (await visit(server, url)).status === 404, 'the address to be gone');
+
 /** Puts `before` before each patch that is written into the sandbox. */
 function patches(before: () => Promise<void> | void): void {
   ctx.runner = Object.assign(Object.create(runner) as RunnerClient, {
@@ -208,8 +212,16 @@ describe.skipIf(!status?.ok)('a preview without a thread', () => {
   test('ends with its app, and its address with it', async () => {
     const bench = await newBench(server);
     const { id, url } = await showApp(bench);
+    const failed = await bench.read((await bench.submit('exit 1')).id, 30);
+    const ofApp = (await post(`${bench.url}/previews`, { ...ORDER, command: 'exit 1' })).body.preview;
+    expect([failed.status, (await bench.read(ofApp.id, 30)).status]).toEqual(['failed', 'failed']);
+    for (const preview of [failed, ofApp]) expect((await visit(server, preview.url)).status).toBe(502);
+    expect((await server.call('DELETE', bench.threadUrl)).status).toBe(200);
+    await is404(failed.url);
+    expect((await visit(server, ofApp.url)).status).toBe(502);
     expect((await server.call('DELETE', bench.url)).status).toBe(200);
     expect((await visit(server, url)).status).toBe(404);
+    await is404(ofApp.url);
     await until(
       () =>
         runner.task(id).then(

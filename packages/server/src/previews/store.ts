@@ -107,14 +107,19 @@ export const findPreviews = (db: Db, page: RawBuilder<{ id: string }>): Promise<
     .orderBy('id', 'desc')
     .execute();
 
+/** Without those of deleted threads and apps. */
 export async function findByTokens(
   db: Db,
   tokens: string[],
 ): Promise<Pick<PreviewRow, 'id' | 'status' | 'project_id' | 'token'>[]> {
   return db
     .selectFrom('previews')
-    .select(['id', 'status', 'project_id', 'token'])
+    .innerJoin('projects', 'projects.id', 'previews.project_id')
+    .leftJoin('threads', 'threads.id', 'previews.thread_id')
+    .select(['previews.id', 'previews.status', 'previews.project_id', 'previews.token'])
     .where(sql<boolean>`token = any(${tokens})`)
+    .where('projects.deleted_at', 'is', null)
+    .where('threads.deleted_at', 'is', null)
     .execute();
 }
 
