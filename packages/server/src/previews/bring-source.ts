@@ -52,11 +52,11 @@ export function nextSource(preview: PreviewSources): { id: string | null } | und
 
 /**
  * Writes a source into the running sandbox. What was tried before may be there wholly, in part or not: its files
- * are written over, too. Files that the server itself wrote stay.
+ * are written over, too. Files that the server itself wrote stay. Once `signal` fires, another may be being written:
+ * nothing is sent or recorded.
  */
 export async function bringNewer(
-  ctx: Context,
-  job: Job,
+  { ctx, job, signal }: { ctx: Context; job: Job; signal: AbortSignal },
   preview: PreviewSources,
   sourceId: string | null,
 ): Promise<void> {
@@ -66,7 +66,9 @@ export async function bringNewer(
     await job.fence(tx);
     await trySource(tx, id, sourceId);
   });
+  signal.throwIfAborted();
   await ctx.runner.putSource(id, patch);
+  signal.throwIfAborted();
   await settle(ctx, job, id, sourceId);
 }
 

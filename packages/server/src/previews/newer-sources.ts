@@ -1,6 +1,7 @@
 import type { Context } from '../context.ts';
 import type { Job } from '../jobs/job.ts';
 import { limitConcurrency } from '../limit-concurrency.ts';
+import { withinTime } from '../within-time.ts';
 import { bringNewer, nextSource } from './bring-source.ts';
 import { isOpen } from './state.ts';
 import { findPreviewNow } from './store.ts';
@@ -9,6 +10,9 @@ import type { PreviewNow } from './store.ts';
 /** A patch is whole in memory, and one move of a head can need fifty. */
 const AT_ONCE = 2;
 const limited = limitConcurrency(AT_ONCE);
+
+/** Runners write a patch within two minutes. One that does not answer must not keep its place from others. */
+const WRITE_MS = 300_000;
 
 const RETRY_MS = 2_000;
 const MAX_RETRY_MS = 60_000;
@@ -45,7 +49,7 @@ export class NewerSources {
     const next = nextSource(preview);
     if (!next || this.#isWriting || this.#isRefused(next.id)) return;
     this.#isWriting = true;
-    void limited(() => this.#write(preview.id))
+    void limited(() => withinTime(WRITE_MS, (signal) => this.#write(preview.id, signal)))
       .catch((err: unknown) => this.#refuse(preview.id, next.id, err))
       .finally(() => {
         this.#isWriting = false;
@@ -54,11 +58,11 @@ export class NewerSources {
   }
 
   /** Heads may have come while it waited for its place. */
-  async #write(previewId: string): Promise<void> {
+  async #write(previewId: string, signal: AbortSignal): Promise<void> {
     if (this.#watch.signal.aborted) return;
     const now = await findPreviewNow(this.#ctx.db, previewId);
     const next = now && isOpen(now) ? nextSource(now) : undefined;
-    if (next) await bringNewer(this.#ctx, this.#job, now!, next.id);
+    if (next) await bringNewer({ ctx: this.#ctx, job: this.#job, signal }, now!, next.id);
     this.#refused = undefined;
   }
 
