@@ -51,5 +51,10 @@ browserTest(
     expect(await page.getByText('Thread', { exact: true }).count()).toBe(0);
     await page.goto(`${sharedSite().base}/console/apps/${app.id}/builds`);
     await expect.poll(async () => page.locator('a[data-row]', { hasText: 'the app' }).count()).toBe(2);
+    const input = { command: 'true', outputDirectory: '.', setup: true };
+    const { id } = await client.builds.createOfApp(app.id, input).done();
+    await page.goto(`${sharedSite().base}/console/apps/${app.id}/builds/${id}`);
+    await page.getByRole('button', { name: 'Repeat' }).click();
+    await expect.poll(async () => (await made()).filter(({ setup }) => setup).length).toBe(2);
   },
 );

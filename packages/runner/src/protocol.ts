@@ -42,7 +42,8 @@
  *   POST   /tasks/:id/steer           SteerRequest    → 204  hands a message to a running turn, once per id;
  *                                                     409 `not_steerable`; 504 `no_answer`: ask again
  *   PUT    /tasks/:id/source?ORIGIN   tar             → 204  build and preview: the files; to a preview that
- *                                                     has them, a patch. setup: the named files, no ORIGIN
+ *                                                     has them, a patch, or 409 with ORIGIN's keys. setup:
+ *                                                     the named files, no ORIGIN
  *   GET    /tasks/:id/output                          → tar  build: `outputDirectory` after the end, read
  *                                                     from a fresh read-only sandbox
  *   DELETE /tasks/:id                                 → 204  idempotent; resolves once its sandbox and its

@@ -55,7 +55,7 @@ async function bodyOf(
     command: last?.command ?? shellText(words),
     outputDirectory: directory ?? last?.outputDirectory ?? OUTPUT_DIRECTORY,
     ...(source !== undefined && { sourceId: await sourceNamed(cli, source, appId) }),
-    ...(setup && { setup }),
+    ...((setup || last?.setup) && { setup: true }),
     ...(timeout !== undefined && { timeoutSeconds: Math.ceil(timeout / 1000) }),
   };
 }

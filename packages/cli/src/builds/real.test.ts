@@ -81,13 +81,21 @@ describe.skipIf(!status?.ok)('on a real service', () => {
 
   test('a build that fails says why; without a command the last one is repeated; lists have it', async () => {
     const { run, threadId } = await newShop();
-    const failed = await run(['build', threadId, '--directory', 'out', '--', 'echo broken; exit 3']);
+    const failed = await run([
+      'build',
+      threadId,
+      '--setup',
+      '--directory',
+      'out',
+      '--',
+      'echo broken; exit 3',
+    ]);
     expect([failed.exit, failed.stdout]).toEqual([1, 'broken\n']);
     expect(failed.stderr).toMatch(/command_failed\. The command exited with 3\. Its last output: broken\n/);
     const again = await run(['build', threadId, '--json']);
     expect([again.exit, again.json().build]).toMatchObject([
       1,
-      { command: 'echo broken; exit 3', outputDirectory: 'out', exitCode: 3 },
+      { command: 'echo broken; exit 3', outputDirectory: 'out', setup: true, exitCode: 3 },
     ]);
     expect((await run(['builds', '--json', '--status', 'failed'])).json().builds).toHaveLength(2);
     expect((await run(['builds', '--json', '--all-apps', '--limit', '1'])).json().builds).toHaveLength(1);

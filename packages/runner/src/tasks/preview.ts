@@ -32,6 +32,8 @@ export class PreviewTask extends Task {
   readonly #visitors = new Map<string, (socket: Socket | undefined) => void>();
   #visiting = 0;
   #tree: Tree | undefined;
+  /** Settles when the last source that came is written, or refused. */
+  #lastPut: Promise<unknown> = Promise.resolve();
   /**
    * The connection on which the relay learns of visitors: the first one that identifies itself as the relay.
    */
@@ -42,12 +44,26 @@ export class PreviewTask extends Task {
     this.#trees = trees;
   }
 
-  /** The first source starts the command; later ones are written over the running tree. */
-  override async putSource(tar?: Readable, origin: Origin = {}): Promise<void> {
+  /**
+   * The first source starts the command; patches are written over the running tree. One is written at a time:
+   * the sender of an earlier one may be gone, and its source still under way.
+   */
+  override putSource(tar?: Readable, origin: Origin = {}): Promise<void> {
+    const put = this.#lastPut.then(() => this.#putNext(tar, origin));
+    this.#lastPut = put.catch(() => {});
+    return put;
+  }
+
+  async #putNext(tar: Readable | undefined, origin: Origin): Promise<void> {
     if (this.status === 'ended') throw new RunnerError(409, 'invalid_state', 'The preview has ended.');
-    if (this.#tree) return tar && this.#trees.patch(this.#tree, tar); // no tar: its first source, which it has
+    if (this.#tree) {
+      // It may be another one than this sender's.
+      if (!tar || origin.keep || origin.base !== undefined)
+        throw new RunnerError(409, 'invalid_state', 'The preview has its first source already.');
+      return this.#trees.patch(this.#tree, tar);
+    }
     const tree = await this.#trees.make(this.id, tar, origin);
-    if (this.#tree || this.isCancelled) return this.#trees.remove(tree);
+    if (this.isCancelled) return this.#trees.remove(tree);
     this.#tree = tree;
     void this.run();
   }

@@ -1,3 +1,4 @@
+import { PassThrough } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { buffer } from 'node:stream/consumers';
 import { describe, expect, test } from 'vitest';
@@ -403,6 +404,38 @@ describe.skipIf(!bench)('a preview', () => {
     expect(await get(task)).toBe('second');
     await bench!.tasks.remove(task.id);
     await expect(task.connect()).rejects.toMatchObject({ status: 502 });
+  });
+
+  test('gets one first source, though a second one comes while that is being made; patches in their order', async () => {
+    const { task } = bench!.tasks.start(next('prv'), {
+      kind: 'preview',
+      command: 'node server.mjs',
+      port: 3210,
+      timeoutMs: 60_000,
+    });
+    const keep = { key: next('src'), group: 'prj_1' };
+    const slow = new PassThrough();
+    const first = task.putSource(slow, { keep });
+    const second = task.putSource(tarStream({ 'server.mjs': SERVER, page: 'other' }), {
+      keep: { ...keep, key: next('src') },
+    });
+    const third = task.putSource(undefined, { base: keep.key });
+    tarStream({ 'server.mjs': SERVER, page: 'first' }).pipe(slow);
+    await first;
+    await expect(second).rejects.toMatchObject({ status: 409 });
+    await expect(third).rejects.toMatchObject({ status: 409 });
+    await until(task, (e) => e.type === 'listening');
+    expect(await get(task)).toBe('first');
+    const patch = (page: string, into: PassThrough) =>
+      tarStream({ '.headrace-patch.json': '{"delete":[]}', page }).pipe(into);
+    const [slowPatch, fastPatch] = [new PassThrough(), new PassThrough()];
+    const patched = [task.putSource(slowPatch), task.putSource(fastPatch)];
+    patch('third', fastPatch);
+    await new Promise(setImmediate);
+    patch('second', slowPatch);
+    await Promise.all(patched);
+    expect(await get(task)).toBe('third');
+    await bench!.tasks.remove(task.id);
   });
 
   test('where nothing listens is told', async () => {

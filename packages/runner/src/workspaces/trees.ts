@@ -33,8 +33,12 @@ const LIST = `find . -mindepth 1 -printf '${FIND_FORMAT}'`;
 const HISTORY = '/run/headrace-history';
 const NO_LINKS: ReadonlyMap<string, string> = new Map();
 
-/** How the kernel, Node and tar (of a file that fits in part) report a full file system. */
-const FULL = /no space left|ENOSPC|wrote only/i;
+/**
+ * How the kernel, tar (of a file that fits in part) and Node report a full file system: at an end or a beginning
+ * of a line, where no path is. A sandbox's stderr names paths, which are others' to choose.
+ */
+const FULL =
+  /: (?:No space left on device\.?|Wrote only \d+ of \d+ bytes)$|^(?:(?:Uncaught )?Error: )?ENOSPC: no space/m;
 
 /** What a turn sees at CONTEXT_FOLDER. */
 export interface TakenContext {

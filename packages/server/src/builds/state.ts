@@ -4,7 +4,7 @@
  *   queued     start     building   its job is claimed and a place is free; `started_at` is committed before
  *                                   the command starts, so that it never starts twice
  *   queued     cancel    failed     cancelled before it started
- *   queued     refuse   failed     it asks for the app's setup, which failed
+ *   queued     refuse     failed     it asks for the app's setup, which failed
  *   building   succeed   ready      exit 0, output valid and stored, sandbox gone
  *   building   fail      failed     anything else, or cancelled; sandbox gone
  *

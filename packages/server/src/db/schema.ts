@@ -668,6 +668,7 @@ export interface PreviewsTable {
   command: string;
   port: number;
   source_id: string | null;
+  tried_source_ids: Generated<(string | null)[]>;
   follows_head: Generated<boolean>;
   error_code: string | null;
   error_message: string | null;

@@ -19,6 +19,15 @@ afterEach(() => {
   Object.assign(ctx, { runner });
 });
 
+/** Answers with the paths of all files, and what is in them. */
+const FILES_SERVER = `import { readdirSync, readFileSync, statSync } from 'node:fs';
+import { createServer } from 'node:http';
+createServer((req, res) => {
+  const paths = readdirSync('.', { recursive: true }).filter((path) => statSync(path).isFile()).sort();
+  res.end(JSON.stringify(paths.map((path) => [path, readFileSync(path, 'utf8')])));
+}).listen(3210);
+`;
+
 type Bench = Awaited<ReturnType<typeof newBench>>;
 const ORDER = { command: 'node server.mjs', port: 3210 };
 const post = (path: string, body?: object) => server.call('POST', path, body);
@@ -31,14 +40,13 @@ async function showApp({ url, read }: Bench, fields: object = {}) {
   return preview;
 }
 
-/** Moves the head by a thread with this text; returns the new head. */
-async function moveHead({ url }: Bench, content: string): Promise<string> {
+/** Moves the head by a thread with this text, or with these changes; returns the new head. */
+async function moveHead({ url }: Bench, change: string | object[]): Promise<string> {
+  const changes = typeof change === 'string' ? [{ path: 'file.txt', content: change }] : change;
   const { headSourceId } = (await server.call('GET', url)).body.app;
   const { thread } = (await post(`${url}/threads`, {})).body;
   const at = `${url}/threads/${thread.id}`;
-  const { source } = (
-    await post(`${at}/edits`, { expectedSourceId: headSourceId, changes: [{ path: 'file.txt', content }] })
-  ).body;
+  const { source } = (await post(`${at}/edits`, { expectedSourceId: headSourceId, changes })).body;
   const idem = newId('op');
   const { apply } = (
     await server.call(
@@ -59,12 +67,20 @@ const shows = (url: string, text: string) =>
 const holds = ({ read }: Bench, id: string, sourceId: string) =>
   until(async () => (await read(id)).sourceId === sourceId, 'its source to be named');
 
-/** Puts `before` before each patch that is written into the sandbox. */
-function patches(before: () => Promise<void> | void): void {
+/** What was found of an address that nothing changes is kept for a second. */
+const is404 = (url: string) =>
+  until(async () => (await visit(server, url)).status === 404, 'the address to be gone');
+
+/** Puts `before` before each patch that is written into the sandbox, and `after` after it. */
+function patches(
+  before: (previewId: string) => Promise<void> | void,
+  after: (previewId: string) => Promise<void> | void = () => {},
+): void {
   ctx.runner = Object.assign(Object.create(runner) as RunnerClient, {
     putSource: async (...args: Parameters<RunnerClient['putSource']>) => {
-      await before();
-      return runner.putSource(...args);
+      await before(args[0]);
+      await runner.putSource(...args);
+      await after(args[0]);
     },
   });
 }
@@ -172,6 +188,93 @@ describe.skipIf(!status?.ok)('a preview without a thread', () => {
     await server.call('DELETE', bench.url);
   });
 
+  test('shows its files exactly, though others were written and their answers lost', async () => {
+    const bench = await newBench(server, FILES_SERVER);
+    const { id, url } = await showApp(bench);
+    const files = async () => (await visit(server, url, '/')).text;
+    const first = await files();
+    const [written, refused] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+    let isLost = true;
+    patches(
+      () => {},
+      () => {
+        if (!isLost) return;
+        written.resolve();
+        throw new RunnerError(503, 'unavailable', 'lost');
+      },
+    );
+    await moveHead(bench, [
+      { path: 'file.txt', content: 'second' },
+      { path: 'only/second', content: 'x' },
+    ]);
+    await written.promise;
+    expect(await files()).toContain('only/second');
+    patches(() => {
+      refused.resolve();
+      throw new RunnerError(503, 'unavailable', 'away');
+    });
+    await moveHead(bench, 'third');
+    await refused.promise;
+    isLost = false;
+    ctx.runner = runner;
+    const head = await moveHead(bench, [
+      { path: 'file.txt', content: 'first' },
+      { path: 'only/second', content: null },
+    ]);
+    await holds(bench, id, head);
+    expect(await files()).toBe(first);
+    await server.call('DELETE', bench.url);
+  });
+
+  test('has the files of its head, though an earlier worker had its sandbox begin with others', async () => {
+    const bench = await newBench(server);
+    const [begun, released] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+    patches(
+      () => {},
+      async () => {
+        begun.resolve();
+        await released.promise;
+        throw new RunnerError(503, 'unavailable', 'lost');
+      },
+    );
+    const { preview } = (await post(`${bench.url}/previews`, ORDER)).body;
+    await begun.promise;
+    const head = await moveHead(bench, 'second');
+    // As a worker does that read the new head before it found that the sandbox has begun.
+    await ctx.db.updateTable('previews').set({ source_id: head }).where('id', '=', preview.id).execute();
+    ctx.runner = runner;
+    released.resolve();
+    await shows(preview.url, 'second');
+    await server.call('DELETE', bench.url);
+  });
+
+  test('is stopped though a patch hangs; of many, two are written at once', async () => {
+    const bench = await newBench(server);
+    const shownHead = await Promise.all([showApp(bench), showApp(bench), showApp(bench)]);
+    const released = Promise.withResolvers<void>();
+    const begun: string[] = [];
+    patches((id) => {
+      begun.push(id);
+      return released.promise;
+    });
+    await moveHead(bench, 'second');
+    await until(async () => begun.length === 2, 'two patches to begin');
+    const [hanging, waiting] = [begun[0]!, shownHead.find(({ id }) => !begun.includes(id))!];
+    await server.call('DELETE', `${bench.url}/previews/${hanging}`);
+    await until(
+      () =>
+        runner.task(hanging).then(
+          () => false,
+          (error: { status: number }) => error.status === 404,
+        ),
+      'the sandbox to be gone',
+    );
+    expect([begun.length, await shown(waiting.url)]).toEqual([2, 'first']);
+    released.resolve();
+    await shows(waiting.url, 'second');
+    await server.call('DELETE', bench.url);
+  });
+
   test('starts with the head that there is when its sandbox does', async () => {
     const bench = await newBench(server);
     let [release, entered] = [() => {}, () => {}];
@@ -208,8 +311,16 @@ describe.skipIf(!status?.ok)('a preview without a thread', () => {
   test('ends with its app, and its address with it', async () => {
     const bench = await newBench(server);
     const { id, url } = await showApp(bench);
+    const failed = await bench.read((await bench.submit('exit 1')).id, 30);
+    const ofApp = (await post(`${bench.url}/previews`, { ...ORDER, command: 'exit 1' })).body.preview;
+    expect([failed.status, (await bench.read(ofApp.id, 30)).status]).toEqual(['failed', 'failed']);
+    for (const preview of [failed, ofApp]) expect((await visit(server, preview.url)).status).toBe(502);
+    expect((await server.call('DELETE', bench.threadUrl)).status).toBe(200);
+    await is404(failed.url);
+    expect((await visit(server, ofApp.url)).status).toBe(502);
     expect((await server.call('DELETE', bench.url)).status).toBe(200);
     expect((await visit(server, url)).status).toBe(404);
+    await is404(ofApp.url);
     await until(
       () =>
         runner.task(id).then(

@@ -86,7 +86,7 @@ async function ensureTask(
     timeoutMs: (LIFE_SECONDS + START_SECONDS) * 1000,
     ...(await sandboxOf(ctx, preview, 'preview')),
   });
-  if (task.status === 'preparing') await bringFirst(ctx, preview, found.layer);
+  if (task.status === 'preparing') await bringFirst(ctx, job, preview, found.layer);
   return undefined;
 }
 

@@ -9,7 +9,8 @@ import { createServer } from 'node:http';
 import { readFileSync } from 'node:fs';
 let streams = 0;
 const server = createServer((req, res) => {
-  if (req.url === '/file') return res.end(readFileSync('file.txt'));
+  if (req.url === '/file')
+    try { return res.end(readFileSync('file.txt')); } catch { return res.writeHead(404).end(); } // while it is written
   if (req.url === '/big') return res.setHeader('content-length', 8_000_000).end(Buffer.alloc(8_000_000, 'x'));
   if (req.url === '/break') return res.writeHead(200, { 'content-length': '100' }).write('half', () => req.socket.destroy());
   if (req.url === '/silent') return req.socket.destroy();

@@ -68,9 +68,28 @@ export async function resumeStart(db: Db, previewId: string): Promise<void> {
     .execute();
 }
 
-/** Records the source that the preview's sandbox holds. */
-export async function setSource(db: Db, previewId: string, sourceId: string | null): Promise<void> {
-  await db.updateTable('previews').set({ source_id: sourceId }).where('id', '=', previewId).execute();
+/** Records a source before it is written: until that is settled, the sandbox may hold it in part. */
+export async function trySource(tx: Tx, previewId: string, sourceId: string | null): Promise<void> {
+  await tx.db
+    .updateTable('previews')
+    .set({ tried_source_ids: sql`array_append(tried_source_ids, ${sourceId}::text)` })
+    .where('id', '=', previewId)
+    .where(sql<boolean>`array_position(tried_source_ids, ${sourceId}::text) is null`)
+    .execute();
+}
+
+/** Names the source that the preview shows. */
+export async function setSource(tx: Tx, previewId: string, sourceId: string | null): Promise<void> {
+  await tx.db.updateTable('previews').set({ source_id: sourceId }).where('id', '=', previewId).execute();
+}
+
+/** Records that the sandbox holds exactly this source. */
+export async function settleSource(tx: Tx, previewId: string, sourceId: string | null): Promise<void> {
+  await tx.db
+    .updateTable('previews')
+    .set({ source_id: sourceId, tried_source_ids: [] })
+    .where('id', '=', previewId)
+    .execute();
 }
 
 export async function findProjectPreview(
@@ -107,14 +126,19 @@ export const findPreviews = (db: Db, page: RawBuilder<{ id: string }>): Promise<
     .orderBy('id', 'desc')
     .execute();
 
+/** Without those of deleted threads and apps. */
 export async function findByTokens(
   db: Db,
   tokens: string[],
 ): Promise<Pick<PreviewRow, 'id' | 'status' | 'project_id' | 'token'>[]> {
   return db
     .selectFrom('previews')
-    .select(['id', 'status', 'project_id', 'token'])
+    .innerJoin('projects', 'projects.id', 'previews.project_id')
+    .leftJoin('threads', 'threads.id', 'previews.thread_id')
+    .select(['previews.id', 'previews.status', 'previews.project_id', 'previews.token'])
     .where(sql<boolean>`token = any(${tokens})`)
+    .where('projects.deleted_at', 'is', null)
+    .where('threads.deleted_at', 'is', null)
     .execute();
 }
 
@@ -158,6 +182,7 @@ export type PreviewNow = Pick<
   | 'port'
   | 'setup'
   | 'source_id'
+  | 'tried_source_ids'
   | 'follows_head'
 > & {
   /** That of its thread, the head, or the one that it keeps. */
@@ -172,7 +197,7 @@ export type PreviewNow = Pick<
 
 export async function findPreviewNow(db: Db, previewId: string): Promise<PreviewNow | undefined> {
   const { rows } = await sql<PreviewNow>`
-    select p.id, p.org_id, p.project_id, p.thread_id, p.status, p.command, p.port, p.setup, p.source_id, p.follows_head, j.kind as project_kind,
+    select p.id, p.org_id, p.project_id, p.thread_id, p.status, p.command, p.port, p.setup, p.source_id, p.tried_source_ids, p.follows_head, j.kind as project_kind,
       case when p.thread_id is not null then t.latest_source_id when p.follows_head then j.head_source_id else p.source_id end as latest_source_id,
       p.expires_at <= now() as is_expired, p.starting_since = 'infinity' as has_waited, p.status = 'starting' and p.starting_since <= now() - ${START_SECONDS} * interval '1 second' as is_late
     from previews p left join threads t on t.id = p.thread_id join projects j on j.id = p.project_id where p.id = ${previewId}`.execute(

@@ -1,10 +1,10 @@
-/** Watches a preview's row until it is over: keeps its limits in time, and writes newer sources into it. */
+/** Watches a preview's row until it is over: keeps its limits in time, and has newer sources written into it. */
 import type { Context } from '../context.ts';
 import type { Job } from '../jobs/job.ts';
-import { bringNewer } from './bring-source.ts';
 import { changeFenced } from './change-preview.ts';
 import { LATE } from './outcome.ts';
 import type { Outcome } from './outcome.ts';
+import { NewerSources } from './newer-sources.ts';
 import { pause } from './pause.ts';
 import { isOpen } from './state.ts';
 import { findPreviewNow } from './store.ts';
@@ -22,17 +22,21 @@ export async function watchPreview(
   const followed = preview.follows_head ? preview.project_id : preview.thread_id;
   let wake = () => {};
   let isWoken = false;
+  const lookAgain = (): void => {
+    isWoken = true;
+    wake();
+  };
+  const newer = new NewerSources(ctx, job, { signal, onWritten: lookAgain });
   const unlisten = ctx.bus.listen('control', (id) => {
-    if (id === preview.id || id === followed) {
-      isWoken = true;
-      wake();
-    }
+    if (id === preview.id || id === followed) lookAgain();
   });
   try {
     while (!signal.aborted) {
       isWoken = false;
-      const outcome = await look(ctx, job, preview.id);
+      const now = await findPreviewNow(ctx.db, preview.id);
+      const outcome = await outcomeOf(ctx, job, now);
       if (outcome) return outcome;
+      newer.bring(now!);
       if (!isWoken)
         await pause(LOOK_MS, signal, (done) => {
           wake = done;
@@ -45,17 +49,10 @@ export async function watchPreview(
 }
 
 /** Undefined while the preview stays open. */
-async function look(ctx: Context, job: Job, previewId: string): Promise<Outcome | undefined> {
-  const now = await findPreviewNow(ctx.db, previewId);
+async function outcomeOf(ctx: Context, job: Job, now: PreviewNow | undefined): Promise<Outcome | undefined> {
   if (!now || !isOpen(now)) return { kind: 'over' };
   if (now.is_late) return { kind: 'failed', error: LATE };
-  if (now.is_expired) {
-    await changeFenced(ctx, job, now, { event: 'stop' });
-    return { kind: 'over' };
-  }
-  if (now.latest_source_id !== now.source_id)
-    await bringNewer(ctx, now).catch((err: unknown) =>
-      ctx.log.debug({ err, previewId }, 'a newer source was not written into a preview; it is tried again'),
-    );
-  return undefined;
+  if (!now.is_expired) return undefined;
+  await changeFenced(ctx, job, now, { event: 'stop' });
+  return { kind: 'over' };
 }

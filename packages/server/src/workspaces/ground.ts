@@ -147,8 +147,22 @@ export async function changedLinks(
     return linksUpon(ctx, ground, layout ?? { linksOf: ground.headSha }, files[which]);
   };
   const [from, to] = [await side('from'), await side('to')];
-  const isSame = from.size === to.size && [...from].every(([path, target]) => to.get(path) === target);
-  return isSame ? null : { from, to };
+  return sameLinks(from, to) ? null : { from, to };
+}
+
+export const sameLinks = (a: Links, b: Links): boolean =>
+  a.size === b.size && [...a].every(([path, target]) => b.get(path) === target);
+
+/** The links that files of a source have upon a ground. */
+export async function linksOfSource(
+  ctx: Context,
+  ground: Ground | null,
+  sourceId: string | null,
+  files: Tree,
+): Promise<Links> {
+  if (!ground || sourceId === null) return new Map();
+  const [layout] = await layoutsOf(ctx, ground, [sourceId]);
+  return layout ? linksUpon(ctx, ground, layout, files) : new Map();
 }
 
 /** The files of a source that are not as in the ground's commit. */

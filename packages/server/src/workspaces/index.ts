@@ -2,6 +2,8 @@ export { captureWorkspace, readCaptured, stageCapture, WorkspaceChanged } from '
 export type { Capture } from './capture-workspace.ts';
 export { changeWorkspace, giveUpRestore } from './change-workspace.ts';
 export { freshDeadline, renewedDeadline } from './idle.ts';
+export { groundOfSource, linksOfSource, sameLinks } from './ground.ts';
+export type { Links } from './history/inner-links.ts';
 export { packPatch } from './pack-patch.ts';
 export { prepareWorkspace, recordWorkspaceSource, resetWorkspace } from './prepare-workspace.ts';
 export { putSourceFiles } from './restore-workspace.ts';

@@ -75,12 +75,12 @@ function Cancel({ build }: { build: Build }) {
 }
 
 function Repeat({ build }: { build: Build }) {
-  const { projectId: appId, sourceId, command, outputDirectory, timeoutSeconds } = build;
+  const { projectId: appId, sourceId, command, outputDirectory, timeoutSeconds, setup } = build;
   const threadId = build.threadId ?? NO_THREAD;
   const off = useOffReason();
   const navigate = useNavigate();
   const queries = useQueryClient();
-  const body = { sourceId, command, outputDirectory, timeoutSeconds };
+  const body = { sourceId, command, outputDirectory, timeoutSeconds, setup };
   const repeat = useWrite({
     intent: `repeat ${build.id}`,
     call: (input: typeof body, options) =>

@@ -2,7 +2,10 @@
 alter table builds alter column thread_id drop not null;
 alter table previews alter column thread_id drop not null,
   -- Newer heads are written into it. Without a thread, one that does not follow the head shows one source.
-  add column follows_head boolean not null default false;
+  add column follows_head boolean not null default false,
+  -- Sources whose writing has begun since `source_id` was known to be there, null for none: the sandbox may hold
+  -- each of them wholly or in part.
+  add column tried_source_ids text[] not null default '{}';
 
 -- The list of one app is of a Direct project, too, whose rows no other list has. Rows of deleted apps lie apart.
 drop index builds_listed_of_app, previews_listed_of_app;
