@@ -2,7 +2,7 @@
  * What pages read, and which events change it: one place for keys, so that two pages that show the same thing share
  * it. `meta.follows` is what the live store refetches by.
  */
-import type { EventPage, ListCall, Page, PageOptions, Thread } from '@headrace/client';
+import type { EventPage, ListCall, Page, PageOptions, Setup, Thread } from '@headrace/client';
 import { infiniteQueryOptions, queryOptions } from '@tanstack/react-query';
 import type { QueryKey } from '@tanstack/react-query';
 import type { Follows } from '../live/index.ts';
@@ -258,6 +258,25 @@ export const previewQuery = (appId: string, previewId: string) =>
   one(['app', appId, 'preview', previewId], { types: PREVIEWS, appId, ids: [previewId] }, (options) =>
     client.previews.get(appId, previewId, options),
   );
+
+/** No event tells of setups: while one is under way, what is shown of it is read again after this time. */
+const SETUP_EVERY_MS = 3_000;
+
+export const isUnderWay = ({ status }: Setup): boolean => status === 'queued' || status === 'running';
+
+export const setupsQuery = (appId: string) => ({
+  ...many(['app', appId, 'setups'], null, (options) => client.setups.list(appId, options)),
+  staleTime: 0,
+  refetchInterval: ({ state: { data } }: { state: { data: { pages: Page<Setup>[] } | undefined } }) =>
+    itemsOf(data).some(isUnderWay) && SETUP_EVERY_MS,
+});
+
+export const setupQuery = (appId: string, setupId: string) => ({
+  ...one(['app', appId, 'setup', setupId], null, (options) => client.setups.get(appId, setupId, options)),
+  staleTime: 0,
+  refetchInterval: ({ state: { data } }: { state: { data: Setup | undefined } }) =>
+    data !== undefined && isUnderWay(data) && SETUP_EVERY_MS,
+});
 
 // In one thread.
 

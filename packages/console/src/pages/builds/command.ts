@@ -29,11 +29,13 @@ export const buildCommand = (build: {
   command: string;
   outputDirectory: string;
   timeoutSeconds?: number | undefined;
+  setup?: boolean | undefined;
 }): string =>
   [
     `headrace build ${build.threadId} --app ${build.appId}`,
     ...(build.sourceId === undefined ? [] : [`--source ${build.sourceId}`]),
     `--directory ${quoted(build.outputDirectory)}`,
     ...(build.timeoutSeconds === undefined ? [] : [`--timeout ${build.timeoutSeconds}s`]),
+    ...(build.setup ? ['--setup'] : []),
     `-- ${quoted(build.command)}`,
   ].join(' ');

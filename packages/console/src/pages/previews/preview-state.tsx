@@ -16,6 +16,8 @@ const REMEDIES: Record<string, string> = {
     'A preview’s command has to stay and serve. Run the same command as a build of this thread to read what it prints.',
   start_timed_out: `Nothing listened on the port within ${START_SECONDS} seconds. Check that the command serves on this port, on 0.0.0.0 or localhost.`,
   sandbox_lost: 'The machine that ran it is gone. Start it again.',
+  setup_failed:
+    'The app’s setup failed, so this did not start. Its log says why: see the app’s setups. Without the setup’s layer it starts all the same.',
 };
 
 export function PreviewState({
