@@ -260,7 +260,7 @@ export const previewQuery = (appId: string, previewId: string) =>
   );
 
 /** No event tells of setups: while one is under way, what is shown of it is read again after this time. */
-const SETUP_EVERY_MS = 3_000;
+export const SETUP_EVERY_MS = 3_000;
 
 export const isUnderWay = ({ status }: Setup): boolean => status === 'queued' || status === 'running';
 
@@ -282,13 +282,17 @@ export const setupQuery = (appId: string, setupId: string) => ({
 
 const inThread = (appId: string, threadId: string, what: string) => ['app', appId, 'thread', threadId, what];
 
-export const threadQuery = (appId: string, threadId: string) =>
+export const threadQuery = (appId: string, threadId: string) => ({
   // An edit and a command move its latest source, and make a checkpoint.
-  one(
+  ...one(
     ['app', appId, 'thread', threadId],
-    { types: [...THREADS, 'checkpoint.'], appId, threadId },
+    { types: [...THREADS, 'checkpoint.', 'workspace.'], appId, threadId },
     (options) => client.threads.get(appId, threadId, options),
-  );
+  ),
+  // While its workspace is made, no event tells how far that is.
+  refetchInterval: ({ state: { data } }: { state: { data: Thread | undefined } }) =>
+    data?.workspaceStatus === 'preparing' && SETUP_EVERY_MS,
+});
 
 /** Newest first: a conversation opens at its end. */
 export const messagesQuery = (appId: string, threadId: string) =>

@@ -100,8 +100,12 @@ function About({ build }: { build: Build }) {
         )}
         <Fact name="Source">
           <SourceLink appId={appId} sourceId={build.sourceId} />
-          {build.setup && <WithLayer appId={appId} />}
         </Fact>
+        {build.setup && (
+          <Fact name="Setup">
+            <WithLayer appId={appId} />
+          </Fact>
+        )}
         <Fact name={isActive(build) ? 'So far' : 'Took'}>
           <span>
             <Took from={build.startedAt} to={build.finishedAt} />

@@ -28,10 +28,9 @@ export function LayerSwitch({
 
 export const WithLayer = ({ appId }: { appId: string }) => (
   <span>
-    {' '}
-    with the layer of{' '}
     <Link to="/apps/$appId/setups" params={{ appId }} className="link">
-      the setup
+      with its layer
     </Link>
+    <span className="text-ink-3">, if the app has a setup</span>
   </span>
 );
