@@ -61,7 +61,7 @@ function SetupFields({
     <>
       <div>
         <Choices
-          label="Prepares sandboxes"
+          label="What prepares sandboxes"
           choices={choices}
           value={kind}
           onChange={(next) => change({ kind: next })}
