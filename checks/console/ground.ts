@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createClient } from '@headrace/client';
-import type { Apply, ApplyPreview, Build, Client, Preview, Thread } from '@headrace/client';
+import type { Apply, ApplyPreview, Build, Client, Preview, Setup, Thread } from '@headrace/client';
 import { startService } from '../harness/service.ts';
 import type { Service, StartOptions } from '../harness/service.ts';
 import { BASE_FILES, DRAFT_CHANGES, HEAD_CHANGES } from './conflicts.ts';
@@ -217,6 +217,37 @@ export async function preview(client: Client, app: App): Promise<Preview> {
   return client.previews.create(app.id, thread.id, { command: `node -e "${server}"`, port: 3000 }).done();
 }
 
+export interface Setups {
+  app: App;
+  ready: Setup;
+  failed: Setup;
+  running: Setup;
+  /** Goes on without the layer of the failed one. */
+  thread: Thread;
+  /** Waits for the one that runs. */
+  waiting: Thread;
+}
+
+/** An app of its own with a setup that is ready, one that failed and one that runs. */
+export async function setups(client: Client): Promise<Setups> {
+  const app = await makeApp(client, 'Prepared');
+  const set = (command: string) =>
+    client.settings.update(app.id, { setup: { command, paths: ['README.md'], timeoutSeconds: 600 } });
+  await set("mkdir -p node_modules/greet && echo hello > node_modules/greet/text && echo 'added 1 package'");
+  const ready = await client.setups.create(app.id).done();
+  await set("echo 'npm error 404 no such package: gret' >&2; exit 1");
+  const failed = await client.setups.create(app.id).done();
+  const prepare = (title: string, isDone: (thread: Thread) => boolean) =>
+    client.threads
+      .create(app.id, { title })
+      .then(({ thread }) => untilThread(client, app, thread.id, isDone));
+  const thread = await prepare('Greet the reader', (now) => now.workspaceSetupStatus === 'failed');
+  await set('for i in $(seq 1 590); do echo "fetching package $i"; sleep 1; done');
+  const { id } = await client.setups.create(app.id);
+  const waiting = await prepare('Greet in French', (now) => now.setupId === id);
+  return { app, ready, failed, running: await client.setups.get(app.id, id), thread, waiting };
+}
+
 /** Variables of the organization, one of which the app hides, and of the app. */
 export async function variables({ client, base, state }: Site, app: App): Promise<void> {
   const setShared = async (name: string, body: object) => {
@@ -248,6 +279,7 @@ export interface WholeGround extends Ground {
   conflict: Conflict;
   builds: Awaited<ReturnType<typeof builds>>;
   preview: Preview;
+  setups: Setups;
 }
 
 /** Everything at once. */
@@ -257,6 +289,7 @@ export async function startWholeGround(options: StartOptions = {}): Promise<Whol
   try {
     const app = await makeApp(client);
     const conflict = conflictedApply(client);
+    const prepared = setups(client);
     await Promise.all([moreHeads(client, app), variables(ground, app)]);
     const [completed, failed, archived, made, shown] = await Promise.all([
       completedThread(client, app),
@@ -270,7 +303,15 @@ export async function startWholeGround(options: StartOptions = {}): Promise<Whol
     const running = await runningThread(client, app);
     const queued = await queuedThread(client, app);
     const threads = { completed, running, waiting, failed, queued, archived };
-    return { ...ground, app, threads, conflict: await conflict, builds: made, preview: shown };
+    return {
+      ...ground,
+      app,
+      threads,
+      conflict: await conflict,
+      builds: made,
+      preview: shown,
+      setups: await prepared,
+    };
   } catch (error) {
     await ground.stop();
     throw error;

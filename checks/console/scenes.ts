@@ -133,6 +133,18 @@ export const PAGES: PageScene[] = [
     read: /\/previews\/prv_/,
     unknown: (ground) => `${app(ground)}/previews/${none(ground.preview.id)}`,
   },
+  {
+    name: 'setups',
+    path: ({ setups }) => `/console/apps/${setups.app.id}/setups`,
+    read: /\/setups(\?|$)/,
+    empty: (appId) => `/console/apps/${appId}/setups`,
+  },
+  {
+    name: 'setup',
+    path: ({ setups }) => `/console/apps/${setups.app.id}/setups/${setups.ready.id}`,
+    read: /\/setups\/set_[^/]+($|\?)/,
+    unknown: ({ setups }) => `/console/apps/${setups.app.id}/setups/${none(setups.ready.id)}`,
+  },
   { name: 'account', path: () => '/console/account', read: /^GET \/api\/sessions/ },
 ];
 
@@ -216,6 +228,30 @@ export const SCENES: Scene[] = [
   {
     name: 'search-refused',
     path: (ground) => `${app(ground)}/sources/${ground.app.sourceId}?q=(a&regex=true`,
+  },
+  {
+    name: 'setup-failed',
+    path: ({ setups }) => `/console/apps/${setups.app.id}/setups/${setups.failed.id}`,
+  },
+  {
+    name: 'setup-running',
+    path: ({ setups }) => `/console/apps/${setups.app.id}/setups/${setups.running.id}`,
+  },
+  {
+    name: 'setup-settings',
+    path: ({ setups }) => `/console/apps/${setups.app.id}/settings`,
+    async prepare({ page }) {
+      await page.getByRole('textbox', { name: 'Files that it needs' }).fill('README.md\n../else');
+      await page.getByRole('heading', { name: 'Setup', exact: true }).scrollIntoViewIfNeeded();
+    },
+  },
+  {
+    name: 'thread-setup-failed',
+    path: ({ setups }) => `/console/apps/${setups.app.id}/threads/${setups.thread.id}`,
+  },
+  {
+    name: 'thread-setup-running',
+    path: ({ setups }) => `/console/apps/${setups.app.id}/threads/${setups.waiting.id}`,
   },
   { name: 'build-failed', path: (ground) => `${app(ground)}/builds/${ground.builds.failed.id}` },
   { name: 'build-building', path: (ground) => `${app(ground)}/builds/${ground.builds.building.id}` },

@@ -124,6 +124,53 @@ export const WRITES_OF_APPS: Write[] = [
     },
   },
   {
+    name: 'save the setup of the organization',
+    asks: /^PATCH \/api\/settings$/,
+    field: '/setup/paths/0',
+    async begin({ at, ground }) {
+      const { page } = await at('/console/organization/settings');
+      await page.locator('label').filter({ hasText: 'A command' }).click();
+      await field(page, 'Command').fill('true # of all apps');
+      await field(page, 'Files that it needs').fill('none-has-this');
+      return {
+        page,
+        press: () => press(page, 'Save the setup'),
+        kept: () => field(page, 'Command').inputValue(),
+        done: async () => {
+          const text = await (await read(ground, '/api/settings', ground.state)).text();
+          return count(text.includes('# of all apps'));
+        },
+      };
+    },
+  },
+  {
+    name: 'prepare the head',
+    asks: /^POST .*\/setups$/,
+    async begin({ at, ground: { client } }) {
+      const app = await prepared(client);
+      const { page } = await at(`/console/apps/${app.id}/setups`);
+      return {
+        page,
+        press: () => press(page, 'Prepare the head'),
+        done: async () => (await client.setups.list(app.id)).items.length,
+      };
+    },
+  },
+  {
+    name: 'run a setup again',
+    asks: /^POST .*\/setups$/,
+    async begin({ at, ground: { client } }) {
+      const app = await prepared(client);
+      const { id } = await client.setups.create(app.id).done();
+      const { page } = await at(`/console/apps/${app.id}/setups/${id}`);
+      return {
+        page,
+        press: () => press(page, 'Run again'),
+        done: async () => (await client.setups.list(app.id)).items.length - 1,
+      };
+    },
+  },
+  {
     name: 'allow the console in the settings',
     asks: /^PATCH .*\/settings$/,
     async begin({ at, ground: { client } }) {
@@ -470,6 +517,12 @@ export const WRITES_OF_APPS: Write[] = [
 ];
 
 /** Of an app of its own: its lists count what was made. */
+async function prepared(client: Ground['client']) {
+  const app = await makeApp(client, 'Prepared');
+  await client.settings.update(app.id, { setup: { command: 'true', paths: ['.'] } });
+  return app;
+}
+
 async function freshThread(client: Ground['client']) {
   const app = await makeApp(client, 'One thread');
   const { thread } = await client.threads.create(app.id, { title: 'Before' });

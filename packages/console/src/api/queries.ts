@@ -2,7 +2,7 @@
  * What pages read, and which events change it: one place for keys, so that two pages that show the same thing share
  * it. `meta.follows` is what the live store refetches by.
  */
-import type { EventPage, ListCall, Page, PageOptions, Thread } from '@headrace/client';
+import type { EventPage, ListCall, Page, PageOptions, Setup, Thread } from '@headrace/client';
 import { infiniteQueryOptions, queryOptions } from '@tanstack/react-query';
 import type { QueryKey } from '@tanstack/react-query';
 import type { Follows } from '../live/index.ts';
@@ -259,17 +259,40 @@ export const previewQuery = (appId: string, previewId: string) =>
     client.previews.get(appId, previewId, options),
   );
 
+/** No event tells of setups: while one is under way, what is shown of it is read again after this time. */
+export const SETUP_EVERY_MS = 3_000;
+
+export const isUnderWay = ({ status }: Setup): boolean => status === 'queued' || status === 'running';
+
+export const setupsQuery = (appId: string) => ({
+  ...many(['app', appId, 'setups'], null, (options) => client.setups.list(appId, options)),
+  staleTime: 0,
+  refetchInterval: ({ state: { data } }: { state: { data: { pages: Page<Setup>[] } | undefined } }) =>
+    itemsOf(data).some(isUnderWay) && SETUP_EVERY_MS,
+});
+
+export const setupQuery = (appId: string, setupId: string) => ({
+  ...one(['app', appId, 'setup', setupId], null, (options) => client.setups.get(appId, setupId, options)),
+  staleTime: 0,
+  refetchInterval: ({ state: { data } }: { state: { data: Setup | undefined } }) =>
+    data !== undefined && isUnderWay(data) && SETUP_EVERY_MS,
+});
+
 // In one thread.
 
 const inThread = (appId: string, threadId: string, what: string) => ['app', appId, 'thread', threadId, what];
 
-export const threadQuery = (appId: string, threadId: string) =>
+export const threadQuery = (appId: string, threadId: string) => ({
   // An edit and a command move its latest source, and make a checkpoint.
-  one(
+  ...one(
     ['app', appId, 'thread', threadId],
-    { types: [...THREADS, 'checkpoint.'], appId, threadId },
+    { types: [...THREADS, 'checkpoint.', 'workspace.'], appId, threadId },
     (options) => client.threads.get(appId, threadId, options),
-  );
+  ),
+  // While its workspace is made, no event tells how far that is.
+  refetchInterval: ({ state: { data } }: { state: { data: Thread | undefined } }) =>
+    data?.workspaceStatus === 'preparing' && SETUP_EVERY_MS,
+});
 
 /** Newest first: a conversation opens at its end. */
 export const messagesQuery = (appId: string, threadId: string) =>

@@ -5,7 +5,7 @@ import { client, READ_TIMEOUT_MS } from '../api/client.ts';
 
 /** How far back a list is read. */
 const MOST = 1_000;
-/** Of these, each is asked for a source. */
+/** Of these, each is asked for a source or a setup. */
 const MOST_APPS = 10;
 
 /** Null for what is not found, or has no page. */
@@ -26,7 +26,8 @@ const FINDERS: Record<string, (id: string, options: CallOptions) => Promise<stri
   apl: (id, options) => inList(client.applies.listAll({ ...options, limit: 200 }), id, 'applies'),
   bld: (id, options) => inList(client.builds.listAll({ ...options, limit: 200 }), id, 'builds'),
   prv: (id, options) => inList(client.previews.listAll({ ...options, limit: 200 }), id, 'previews'),
-  src: sourceAddress,
+  src: (id, options) => inApps(id, 'sources', (appId) => client.sources.get(appId, id, options), options),
+  set: (id, options) => inApps(id, 'setups', (appId) => client.setups.get(appId, id, options), options),
 };
 
 async function inList(list: AsyncIterable<InApp>, id: string, part: string): Promise<string | null> {
@@ -40,10 +41,14 @@ async function inList(list: AsyncIterable<InApp>, id: string, part: string): Pro
 }
 
 /** Asks the apps one after the other, the newest first. */
-async function sourceAddress(id: string, options: CallOptions): Promise<string | null> {
+async function inApps(
+  id: string,
+  part: string,
+  get: (appId: string) => PromiseLike<unknown>,
+  options: CallOptions,
+): Promise<string | null> {
   const { items } = await client.apps.list({ ...options, limit: MOST_APPS });
-  for (const app of items)
-    if (await isKnown(client.sources.get(app.id, id, options))) return `/apps/${app.id}/sources/${id}`;
+  for (const app of items) if (await isKnown(get(app.id))) return `/apps/${app.id}/${part}/${id}`;
   return null;
 }
 

@@ -165,6 +165,11 @@ function usePagesHere(): Go[] {
             text: 'Variables of this app',
             go: () => navigate({ to: '/apps/$appId/environment', params: { appId } }),
           },
+          {
+            id: 'setups',
+            text: 'Setups of this app',
+            go: () => navigate({ to: '/apps/$appId/setups', params: { appId } }),
+          },
         ]),
     ...(isAdmin
       ? [

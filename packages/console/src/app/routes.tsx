@@ -195,6 +195,17 @@ const preview = createRoute({
   path: '/previews/$previewId',
   component: page(() => import('../pages/previews/preview-page.tsx'), 'PreviewPage'),
 });
+const setups = createRoute({
+  getParentRoute: () => app,
+  path: '/setups',
+  component: page(() => import('../pages/setups/setups-page.tsx'), 'SetupsPage'),
+});
+const setup = createRoute({
+  getParentRoute: () => app,
+  path: '/setups/$setupId',
+  validateSearch: search({ find: text }),
+  component: page(() => import('../pages/setups/setup-page.tsx'), 'SetupPage'),
+});
 const unknown = createRoute({ getParentRoute: () => signedIn, path: '$', component: NoSuchPage });
 
 export const routeTree = rootRoute.addChildren([
@@ -221,6 +232,8 @@ export const routeTree = rootRoute.addChildren([
       build,
       previews,
       preview,
+      setups,
+      setup,
     ]),
     unknown,
   ]),

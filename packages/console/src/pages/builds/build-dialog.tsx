@@ -18,6 +18,7 @@ import { relative, useNow } from '../../ui/values.tsx';
 import { NO_THREAD, buildCommand, createCall } from './command.ts';
 import { keptName, readKept, settleKept } from './kept.ts';
 import type { Place } from './kept.ts';
+import { LayerSwitch, layerOf } from './layer.tsx';
 import { useNewestThread } from './threads-of.tsx';
 import { CommandField, WorkForm } from './work-form.tsx';
 
@@ -39,9 +40,9 @@ export function BuildDialog(props: BuildDialogProps) {
   );
 }
 
-type Typed = Record<'command' | 'outputDirectory' | 'timeout', string>;
+type Typed = Record<'command' | 'outputDirectory' | 'timeout' | 'setup', string>;
 
-const DEFAULTS: Typed = { command: '', outputDirectory: 'dist', timeout: '600' };
+const DEFAULTS: Typed = { command: '', outputDirectory: 'dist', timeout: '600', setup: 'no' };
 const LATEST = 'latest';
 
 interface Begin {
@@ -65,10 +66,11 @@ function Prefilled(props: BuildDialogProps) {
   return <Form {...props} place={place} begin={begin} />;
 }
 
-const typedOf = ({ command, outputDirectory, timeoutSeconds }: Build): Typed => ({
+const typedOf = ({ command, outputDirectory, timeoutSeconds, setup }: Build): Typed => ({
   command,
   outputDirectory,
   timeout: String(timeoutSeconds),
+  setup: layerOf({ setup }),
 });
 
 function Form({ appId, threadId, from, onClose, place, begin }: BuildDialogProps & Begin) {
@@ -104,6 +106,7 @@ function Form({ appId, threadId, from, onClose, place, begin }: BuildDialogProps
     outputDirectory: typed.outputDirectory,
     timeoutSeconds: seconds,
     ...(sourceId !== LATEST && { sourceId }),
+    ...(typed.setup === 'yes' && { setup: true }),
   };
   const submit = () => {
     setTried(true);
@@ -168,6 +171,11 @@ function Form({ appId, threadId, from, onClose, place, begin }: BuildDialogProps
         latest={chosen === NO_THREAD ? 'The head' : 'The thread’s latest'}
         known={from?.sourceId}
         onChange={setSource}
+      />
+      <LayerSwitch
+        hint="What the app’s setup leaves is below the source. Without it, the build has exactly its source."
+        value={typed.setup}
+        onChange={(setup) => change({ setup })}
       />
     </WorkForm>
   );

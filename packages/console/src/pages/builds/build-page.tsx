@@ -2,16 +2,18 @@ import type { Build } from '@headrace/client';
 import { useQuery } from '@tanstack/react-query';
 import { getRouteApi, Link } from '@tanstack/react-router';
 import { buildQuery } from '../../api/queries.ts';
-import { Plain, plainOutput } from '../../code/index.ts';
+import { Plain } from '../../code/index.ts';
 import { Fact, Facts, Page } from '../../ui/page.tsx';
 import { Shown } from '../../ui/states.tsx';
 import { Status } from '../../ui/status.tsx';
 import { CopyButton, Id, Time, Took, bytes, plural } from '../../ui/values.tsx';
 import { Artifact } from './artifact.tsx';
 import { BuildActions, isActive } from './build-actions.tsx';
+import { Failed } from './failed.tsx';
 import { LogPanel } from './log-panel.tsx';
 import { SourceLink } from './source-link.tsx';
 import { ThreadLink } from './threads-of.tsx';
+import { WithLayer } from './layer.tsx';
 import { remedyOf } from './words.ts';
 
 const route = getRouteApi('/signed-in/apps/$appId/builds/$buildId');
@@ -51,7 +53,16 @@ export function BuildPage() {
                 </Link>
               ))}
             </nav>
-            {part === 'files' ? <Artifact build={data} /> : <LogPanel key={data.id} build={data} />}
+            {part === 'files' ? (
+              <Artifact build={data} />
+            ) : (
+              <LogPanel
+                key={data.id}
+                logged={{ of: 'builds', appId, id: data.id }}
+                now={data.status === 'queued' ? 'queued' : isActive(data) ? 'running' : 'ended'}
+                waitsFor={data.setup ? 'its turn, or for the app’s setup' : 'its turn'}
+              />
+            )}
           </>
         )}
       </Shown>
@@ -64,17 +75,9 @@ function About({ build }: { build: Build }) {
   return (
     <>
       {error && (
-        <div role="alert" className="mx-4 mb-2 border-l-2 border-fail pl-3">
-          <p className="long font-bold">
-            <Plain text={plainOutput(error.message)} />
-            {build.exitCode !== null &&
-            build.exitCode !== 0 &&
-            !error.message.includes(String(build.exitCode))
-              ? ` (exit ${build.exitCode})`
-              : ''}
-          </p>
-          <p className="text-ink-2">{remedyOf(error.code) ?? error.code}</p>
-        </div>
+        <Failed message={error.message} exitCode={build.exitCode}>
+          {remedyOf(error.code) ?? error.code}
+        </Failed>
       )}
       <Facts>
         <Fact name="Command">
@@ -98,6 +101,11 @@ function About({ build }: { build: Build }) {
         <Fact name="Source">
           <SourceLink appId={appId} sourceId={build.sourceId} />
         </Fact>
+        {build.setup && (
+          <Fact name="Setup">
+            <WithLayer appId={appId} />
+          </Fact>
+        )}
         <Fact name={isActive(build) ? 'So far' : 'Took'}>
           <span>
             <Took from={build.startedAt} to={build.finishedAt} />

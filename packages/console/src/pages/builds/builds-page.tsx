@@ -23,9 +23,11 @@ export function BuildsPage() {
       action="New build"
       onAction={() => setAsking(true)}
       query={builds}
-      statuses={STATUSES}
-      status={status}
-      onStatus={(next) => void navigate({ search: next ? { status: next } : {}, replace: true })}
+      filter={{
+        statuses: STATUSES,
+        value: status,
+        onChange: (next) => void navigate({ search: next ? { status: next } : {}, replace: true }),
+      }}
       renderRow={(build) => (
         <BuildRow key={build.id} build={build} thread={titleOf(build.threadId) ?? 'a thread'} />
       )}

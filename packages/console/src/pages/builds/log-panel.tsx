@@ -1,6 +1,5 @@
-/** The log of a build: follows it to its end, search, download. */
-import type { Build } from '@headrace/client';
-import { getRouteApi } from '@tanstack/react-router';
+/** The log of a build or a setup: follows it to its end, search, download. */
+import { useNavigate, useSearch } from '@tanstack/react-router';
 import { ChevronDown, ChevronUp, Download } from 'lucide-react';
 import { useEffect, useMemo, useRef, useState } from 'react';
 import type { KeyboardEvent } from 'react';
@@ -10,21 +9,30 @@ import { Switch } from '../../ui/fields.tsx';
 import { useKeys } from '../../ui/keys.ts';
 import { Empty, Failure, Skeleton } from '../../ui/states.tsx';
 import { bytes, count, plural } from '../../ui/values.tsx';
-import { isActive } from './build-actions.tsx';
 import { LineSearch, nextFound } from './find.ts';
 import { LogLines } from './log-lines.tsx';
 import type { LogHandle } from './log-lines.tsx';
 import { isFinal } from './log-reader.ts';
 import { useLog } from './use-log.ts';
+import type { Logged } from './use-log.ts';
 
-const route = getRouteApi('/signed-in/apps/$appId/builds/$buildId');
 /** The address follows what is typed after this pause. */
 const ADDRESS_MS = 300;
 
-export function LogPanel({ build }: { build: Build }) {
-  const { state, again } = useLog(build.projectId, build.id);
+export function LogPanel({
+  logged,
+  now,
+  waitsFor,
+}: {
+  logged: Logged;
+  now: 'queued' | 'running' | 'ended';
+  /** What is said while it is queued. */
+  waitsFor: string;
+}) {
+  const what = logged.of === 'builds' ? 'build' : 'setup';
+  const { state, again } = useLog(logged);
   const { log, isEnded, isTruncated, error, byteSize } = state;
-  const [isFollowed, setFollowed] = useState(isActive(build));
+  const [isFollowed, setFollowed] = useState(now !== 'ended');
   const [wrap, setWrap] = useState(true);
   const { find, setFind } = useFind();
   const [current, setCurrent] = useState(-1);
@@ -96,7 +104,7 @@ export function LogPanel({ build }: { build: Build }) {
           <Toggle isSelected={wrap} onChange={setWrap}>
             Wrap
           </Toggle>
-          <IconButton label="Download the log" onPress={() => save(build.id, log.lines)}>
+          <IconButton label="Download the log" onPress={() => save(logged.id, log.lines)}>
             <Download size={14} />
           </IconButton>
         </span>
@@ -119,11 +127,11 @@ export function LogPanel({ build }: { build: Build }) {
           <Empty title="The log is empty">
             <p>The command printed nothing.</p>
           </Empty>
-        ) : build.status === 'queued' ? (
-          <Empty title="The build waits for its turn">
+        ) : now === 'queued' ? (
+          <Empty title={`The ${what} waits for ${waitsFor}`}>
             <p>The log begins when its command starts.</p>
           </Empty>
-        ) : byteSize === 0 && build.status === 'building' ? (
+        ) : byteSize === 0 && now === 'running' ? (
           <Empty title="Nothing is printed yet" />
         ) : (
           <Skeleton lines={8} height={20} />
@@ -145,7 +153,7 @@ export function LogPanel({ build }: { build: Build }) {
       )}
       <p className="px-4 py-1 text-12 text-ink-3">
         <span role="status">{isEnded ? 'The end.' : ''}</span>
-        {!isEnded && !isEmpty && 'More follows while the build runs.'}{' '}
+        {!isEnded && !isEmpty && `More follows while the ${what} runs.`}{' '}
         {!isEmpty && `${plural(log.lines.length, 'line')}, ${bytes(byteSize)}.`}
         {isTruncated && ' The service keeps the first 2 MiB of what a command prints.'}
       </p>
@@ -155,8 +163,8 @@ export function LogPanel({ build }: { build: Build }) {
 
 /** What is searched for: at once here, a moment later in the address. */
 function useFind(): { find: string; setFind: (find: string) => void } {
-  const { find: asked = '' } = route.useSearch();
-  const navigate = route.useNavigate();
+  const { find: asked = '' } = useSearch({ strict: false });
+  const navigate = useNavigate();
   const [find, setFind] = useState(asked);
   const sent = useRef(asked);
   useEffect(() => {
@@ -168,7 +176,7 @@ function useFind(): { find: string; setFind: (find: string) => void } {
     if (find === sent.current) return;
     const timer = setTimeout(() => {
       sent.current = find;
-      void navigate({ search: (now) => ({ ...now, find: find || undefined }), replace: true });
+      void navigate({ to: '.', search: (now) => ({ ...now, find: find || undefined }), replace: true });
     }, ADDRESS_MS);
     return () => clearTimeout(timer);
   }, [find, navigate]);
@@ -176,7 +184,7 @@ function useFind(): { find: string; setFind: (find: string) => void } {
 }
 
 /** As shown: without escape codes. */
-function save(buildId: string, lines: readonly { text: string }[]): void {
+function save(id: string, lines: readonly { text: string }[]): void {
   const url = URL.createObjectURL(
     new Blob(
       lines.map(({ text }) => `${text}\n`),
@@ -185,7 +193,7 @@ function save(buildId: string, lines: readonly { text: string }[]): void {
   );
   const link = document.createElement('a');
   link.href = url;
-  link.download = `${buildId}.log`;
+  link.download = `${id}.log`;
   link.click();
   setTimeout(() => URL.revokeObjectURL(url), 10_000);
 }

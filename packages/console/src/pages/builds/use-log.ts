@@ -6,8 +6,15 @@ import type { LogState } from './log-reader.ts';
 const WAIT_SECONDS = 25;
 const READ_TIMEOUT_MS = 40_000;
 
-/** The log of a build, read while this is shown and the tab is in front: a hidden tab holds no connection. */
-export function useLog(appId: string, buildId: string): { state: LogState; again: () => void } {
+/** What has a log. */
+export interface Logged {
+  of: 'builds' | 'setups';
+  appId: string;
+  id: string;
+}
+
+/** The log of a build or a setup, read while this is shown and the tab is in front: a hidden tab holds no connection. */
+export function useLog({ of, appId, id }: Logged): { state: LogState; again: () => void } {
   const [round, again] = useReducer((count: number) => count + 1, 0);
   const [state, setState] = useState(emptyLog);
   const isVisible = useIsVisible();
@@ -23,7 +30,7 @@ export function useLog(appId: string, buildId: string): { state: LogState; again
       {
         read: async (offset, signal) => {
           while (isPaused.current && !signal.aborted) await untilWoken(signal);
-          return client.builds.logs(appId, buildId, {
+          return client[of].logs(appId, id, {
             offset,
             waitSeconds: WAIT_SECONDS,
             timeoutMs: READ_TIMEOUT_MS,
@@ -37,7 +44,7 @@ export function useLog(appId: string, buildId: string): { state: LogState; again
       ended.signal,
     );
     return () => ended.abort();
-  }, [appId, buildId, round]);
+  }, [of, appId, id, round]);
   return { state, again };
 }
 

@@ -7,7 +7,7 @@ const REMEDIES: Record<string, string> = {
   output_too_large: 'An artifact has at most 10,000 files and 64 MiB. Choose a smaller output directory.',
   cancelled: 'It was stopped on purpose, or with its thread or app. Repeat it to build again.',
   worker_lost: 'The machine that ran it is gone. Repeat it.',
-  setup_failed: 'The log of the app’s setup says why. Repeat it once that is mended.',
+  setup_failed: 'The app’s setup failed, so this did not start. Its log says why: see the app’s setups.',
 };
 
 export const remedyOf = (code: string): string | null => REMEDIES[code] ?? null;

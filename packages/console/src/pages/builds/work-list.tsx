@@ -1,4 +1,4 @@
-/** The list of an app's builds or previews: narrowed to a status, with a button and a key for a new one. */
+/** The list of an app's builds, previews or setups: narrowed, with a button and a key for a new one. */
 import type { InfiniteData, UseInfiniteQueryResult } from '@tanstack/react-query';
 import type { Page as PageOf } from '@headrace/client';
 import type { ReactNode } from 'react';
@@ -11,28 +11,30 @@ import { Page } from '../../ui/page.tsx';
 import { Empty, Shown } from '../../ui/states.tsx';
 import { StatusFilter } from './status-filter.tsx';
 
+const TITLES = { build: 'Builds', preview: 'Previews', setup: 'Setups' };
+
 interface WorkListProps<T extends { id: string }, S extends string> {
-  what: 'build' | 'preview';
+  what: keyof typeof TITLES;
   /** What the button for a new one says. */
   action: string;
   onAction: () => void;
   query: UseInfiniteQueryResult<InfiniteData<PageOf<T>>>;
-  statuses: readonly S[];
-  status: S | undefined;
-  onStatus: (status: S | undefined) => void;
+  /** Null where there is nothing to narrow by. */
+  filter: { statuses: readonly S[]; value: S | undefined; onChange: (status: S | undefined) => void } | null;
   renderRow: (item: T) => ReactNode;
   /** What one is, where there is none yet. */
   about: string;
-  /** The dialog. */
+  /** The dialog, and what else is above the list. */
   children: ReactNode;
 }
 
 export function WorkList<T extends { id: string }, S extends string>(props: WorkListProps<T, S>) {
-  const { what, action, onAction, query, statuses, status, onStatus, renderRow, about, children } = props;
+  const { what, action, onAction, query, filter, renderRow, about, children } = props;
   const off = useOffReason();
   const may = useMay('thread:update');
   useKeys(may ? [{ keys: 'n', does: action, run: onAction }] : []);
-  const title = what === 'build' ? 'Builds' : 'Previews';
+  const title = TITLES[what];
+  const status = filter?.value;
   const items = itemsOf(query.data);
   return (
     <Page
@@ -45,7 +47,8 @@ export function WorkList<T extends { id: string }, S extends string>(props: Work
         )
       }
     >
-      <StatusFilter label="Status" statuses={statuses} value={status} onChange={onStatus} />
+      {filter && <StatusFilter label="Status" {...filter} />}
+      {children}
       <Shown query={query}>
         {() => (
           <>
@@ -65,7 +68,6 @@ export function WorkList<T extends { id: string }, S extends string>(props: Work
           </Button>
         </div>
       )}
-      {children}
     </Page>
   );
 }

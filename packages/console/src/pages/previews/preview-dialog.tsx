@@ -16,6 +16,7 @@ import { keptName, readKept, settleKept } from '../builds/kept.ts';
 import type { Place } from '../builds/kept.ts';
 import { NO_THREAD, createCall } from '../builds/command.ts';
 import { useNewestThread } from '../builds/threads-of.tsx';
+import { LayerSwitch, layerOf } from '../builds/layer.tsx';
 import { CommandField, WorkForm } from '../builds/work-form.tsx';
 
 export interface PreviewDialogProps {
@@ -37,7 +38,7 @@ export function PreviewDialog(props: PreviewDialogProps) {
   );
 }
 
-type Typed = Record<'command' | 'port', string>;
+type Typed = Record<'command' | 'port' | 'setup', string>;
 
 interface Begin {
   place: Place;
@@ -54,7 +55,12 @@ function Prefilled(props: PreviewDialogProps) {
   if ((isNeeded && last.isPending) || newest.isPending) return <Skeleton lines={4} />;
   const model = from ?? itemsOf(last.data)[0];
   const begin = {
-    typed: { command: model?.command ?? '', port: String(model?.port ?? 3000), ...kept },
+    typed: {
+      command: model?.command ?? '',
+      port: String(model?.port ?? 3000),
+      setup: layerOf(model ?? { setup: true }),
+      ...kept,
+    },
     threadId: threadId ?? from?.threadId ?? newest.id,
   };
   return <Form {...props} place={place} begin={begin} />;
@@ -88,7 +94,13 @@ function Form({ appId, threadId, from, onClose, onStarted, place, begin }: Previ
   const isPortRight = Number.isInteger(port) && port >= 1 && port <= 65_535;
   // One that shows one source is started again with it.
   const kept = chosen === NO_THREAD && from?.follow === null ? from.sourceId : null;
-  const body = { command: typed.command, port, ...(kept !== null && { sourceId: kept }) };
+  const isBare = typed.setup === 'no';
+  const body = {
+    command: typed.command,
+    port,
+    ...(kept !== null && { sourceId: kept }),
+    ...(isBare && { setup: false }),
+  };
   const submit = () => {
     setTried(true);
     if (off || !chosen || !typed.command.trim() || !isPortRight) return;
@@ -107,7 +119,7 @@ function Form({ appId, threadId, from, onClose, onStarted, place, begin }: Previ
             method="POST"
             {...createCall('previews', appId, chosen, body)}
             body={body}
-            cli={`headrace preview ${chosen} --app ${appId}${kept === null ? '' : ` --source ${kept}`} --port ${port} -- ${quoted(typed.command)}`}
+            cli={`headrace preview ${chosen} --app ${appId}${kept === null ? '' : ` --source ${kept}`} --port ${port}${isBare ? ' --no-setup' : ''} -- ${quoted(typed.command)}`}
           />
         )
       }
@@ -132,6 +144,11 @@ function Form({ appId, threadId, from, onClose, onStarted, place, begin }: Previ
         fault={
           fieldFault(fault, '/port') ?? (hasTried && !isPortRight ? 'A whole number from 1 to 65535.' : null)
         }
+      />
+      <LayerSwitch
+        hint="What the app’s setup leaves, such as dependencies, is below the source."
+        value={typed.setup}
+        onChange={(setup) => change({ setup })}
       />
     </WorkForm>
   );

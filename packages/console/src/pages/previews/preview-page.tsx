@@ -12,6 +12,7 @@ import { Shown } from '../../ui/states.tsx';
 import { Status } from '../../ui/status.tsx';
 import { CopyButton, Id, Time } from '../../ui/values.tsx';
 import { NO_THREAD } from '../builds/command.ts';
+import { WithLayer } from '../builds/layer.tsx';
 import { SourceLink } from '../builds/source-link.tsx';
 import { ThreadLink, useThreadTitles } from '../builds/threads-of.tsx';
 import { PreviewDialog } from './preview-dialog.tsx';
@@ -73,8 +74,26 @@ export function PreviewPage() {
   );
 }
 
+/** What it shows now, and later. */
+const FOLLOWS: Record<string, string> = {
+  thread: 'the thread’s latest, and newer ones as they come',
+  head: 'the head, and newer ones as it moves',
+  none: 'this one alone',
+};
+
 function About({ preview }: { preview: Preview }) {
-  const { projectId: appId, threadId, sourceId, follow, command, port, createdAt, expiresAt, url } = preview;
+  const {
+    projectId: appId,
+    threadId,
+    sourceId,
+    follow,
+    setup,
+    command,
+    port,
+    createdAt,
+    expiresAt,
+    url,
+  } = preview;
   return (
     <Facts>
       <Fact name="Command">
@@ -88,12 +107,15 @@ function About({ preview }: { preview: Preview }) {
           <ThreadLink appId={appId} threadId={threadId} />
         </Fact>
       )}
-      {threadId === null && sourceId !== null && (
+      {sourceId !== null && (
         <Fact name="Source">
-          <SourceLink appId={appId} sourceId={sourceId} />
-          {follow === 'head' && <span className="text-ink-3"> the head, and newer ones as it moves</span>}
+          <span>
+            <SourceLink appId={appId} sourceId={sourceId} />
+            <span className="text-ink-3"> {FOLLOWS[follow ?? 'none'] ?? follow}</span>
+          </span>
         </Fact>
       )}
+      <Fact name="Setup">{setup ? <WithLayer appId={appId} /> : 'without its layer'}</Fact>
       <Fact name="Port">{port}</Fact>
       <Fact name="Started">
         <Time at={createdAt} />

@@ -1,8 +1,11 @@
 /** A preview as it is now: its frame, its start, or why there is none. */
 import type { Preview } from '@headrace/client';
+import { useInfiniteQuery } from '@tanstack/react-query';
+import { Link } from '@tanstack/react-router';
 import { useState } from 'react';
 import type { ReactNode } from 'react';
 import { serviceNow } from '../../api/clock.ts';
+import { SETUP_EVERY_MS, isUnderWay, itemsOf, setupsQuery } from '../../api/queries.ts';
 import { Plain, plainOutput } from '../../code/index.ts';
 import { Empty } from '../../ui/states.tsx';
 import { Took } from '../../ui/values.tsx';
@@ -16,7 +19,8 @@ const REMEDIES: Record<string, string> = {
     'A preview’s command has to stay and serve. Run the same command as a build of this thread to read what it prints.',
   start_timed_out: `Nothing listened on the port within ${START_SECONDS} seconds. Check that the command serves on this port, on 0.0.0.0 or localhost.`,
   sandbox_lost: 'The machine that ran it is gone. Start it again.',
-  setup_failed: 'The log of the app’s setup says why. Start it again once that is mended.',
+  setup_failed:
+    'The app’s setup failed, so this did not start. Its log says why: see the app’s setups. Without the setup’s layer it starts all the same.',
 };
 
 export function PreviewState({
@@ -29,9 +33,9 @@ export function PreviewState({
   /** What can be done about one that does not run. */
   children?: ReactNode;
 }) {
-  const { status, error, port, createdAt } = preview;
+  const { status, error } = preview;
   if (status === 'ready') return <PreviewFrame key={preview.id} preview={preview} title={title} />;
-  if (status === 'starting') return <Starting port={port} createdAt={createdAt} />;
+  if (status === 'starting') return <Starting preview={preview} />;
   if (status === 'failed')
     return (
       <div role="alert" className="mx-4 my-4 flex flex-col items-start gap-2 border-l-2 border-fail pl-3">
@@ -50,9 +54,26 @@ export function PreviewState({
   );
 }
 
-function Starting({ port, createdAt }: Pick<Preview, 'port' | 'createdAt'>) {
+function Starting({ preview }: { preview: Preview }) {
+  const { projectId: appId, port, createdAt } = preview;
+  const { data } = useInfiniteQuery({
+    ...setupsQuery(appId),
+    enabled: preview.setup,
+    refetchInterval: SETUP_EVERY_MS,
+  });
+  // It may be another one's; the wait for it is none of those seconds.
+  const setup = itemsOf(data).find(isUnderWay);
   // The bar goes on by itself from here.
   const [passed] = useState(() => Math.max(0, serviceNow() - new Date(createdAt).getTime()));
+  if (setup)
+    return (
+      <Empty title="The preview is starting">
+        <p role="status">It begins once the app’s setup has ended.</p>
+        <Link to="/apps/$appId/setups/$setupId" params={{ appId, setupId: setup.id }} className="link">
+          Show the setup
+        </Link>
+      </Empty>
+    );
   return (
     <Empty title="The preview is starting">
       <div role="status" className="flex w-full max-w-80 flex-col gap-2">

@@ -27,9 +27,11 @@ export function PreviewsPage() {
       action="Start a preview"
       onAction={() => setStarting(true)}
       query={previews}
-      statuses={STATUSES}
-      status={status}
-      onStatus={(next) => void navigate({ search: next ? { status: next } : {}, replace: true })}
+      filter={{
+        statuses: STATUSES,
+        value: status,
+        onChange: (next) => void navigate({ search: next ? { status: next } : {}, replace: true }),
+      }}
       renderRow={(preview) => (
         <Row key={preview.id} preview={preview} thread={titleOf(preview.threadId) ?? 'a thread'} />
       )}

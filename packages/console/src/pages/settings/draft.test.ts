@@ -12,6 +12,7 @@ const NONE: Settings = {
   egress: null,
   concurrency: null,
   runtime: null,
+  setup: null,
   preview: null,
   pullRequests: null,
   reviewLoop: null,
@@ -29,6 +30,7 @@ const ALL: Settings = {
   egress: { mode: 'list', hosts: ['api.example.com'] },
   concurrency: { runs: 2, builds: null },
   runtime: 'debian-12',
+  setup: { command: 'npm ci', paths: ['package.json', 'packages/'], timeoutSeconds: 120 },
   preview: { frameAncestors: [] },
   pullRequests: { draft: false },
   reviewLoop: {
@@ -80,6 +82,37 @@ describe('what is sent', () => {
       }),
     ).toEqual({ approvals: [], preview: { frameAncestors: [] } });
   });
+});
+
+describe('a setup', () => {
+  const own = { kind: 'own', command: 'npm ci', paths: 'a\n', seconds: '' };
+
+  test('without seconds has the service’s', () => {
+    expect(changesOf(NONE, { ...draftOf(NONE), setup: own })).toEqual({
+      setup: { command: 'npm ci', paths: ['a'] },
+    });
+  });
+
+  test('none keeps the paths, and has some where there were none', () => {
+    const none = {
+      ...ALL,
+      setup: { command: null, paths: ['package.json', 'packages/'], timeoutSeconds: 120 },
+    };
+    const all = draftOf(ALL);
+    expect(changesOf(ALL, { ...all, setup: { ...all.setup, kind: 'none' } })).toEqual({ setup: none.setup });
+    expect(changesOf(none, draftOf(none))).toEqual({});
+    const empty = draftOf(NONE);
+    expect(changesOf(NONE, { ...empty, setup: { ...empty.setup, kind: 'none' } })).toEqual({
+      setup: { command: null, paths: ['.'] },
+    });
+  });
+
+  test.each([{ command: ' ' }, { paths: '\n' }, { paths: 'a\n'.repeat(51) }, { seconds: '601' }])(
+    'with %j is wrong',
+    (typed) => {
+      expect(Object.keys(wrongIn({ ...draftOf(NONE), setup: { ...own, ...typed } }))).toEqual(['setup']);
+    },
+  );
 });
 
 test.each([

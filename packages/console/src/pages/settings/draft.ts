@@ -3,6 +3,8 @@
  * change of only the fields that differ from what is stored.
  */
 import type { Settings, UpdateAppSettingsInput } from '@headrace/client';
+import { linesOf, setupDraftOf, setupOf, wrongInSetup } from './setup-draft.ts';
+import type { SetupDraft } from './setup-draft.ts';
 
 export interface Rule {
   tool: string;
@@ -16,6 +18,7 @@ export interface Draft {
   modelId: string;
   idleTimeoutMinutes: string;
   runtime: string;
+  setup: SetupDraft;
   /** In dollars. */
   spendLimit: string;
   budget: string;
@@ -41,11 +44,6 @@ export type Wrong = Partial<Record<keyof Draft, string>>;
 const text = (value: number | string | null | undefined) => (value === null ? '' : String(value ?? ''));
 const yesNo = (value: boolean | null | undefined) => (value === true ? 'yes' : value === false ? 'no' : '');
 const inDollars = (micros: number | null) => (micros === null ? '' : String(micros / 1e6));
-const linesOf = (value: string) =>
-  value
-    .split('\n')
-    .map((line) => line.trim())
-    .filter(Boolean);
 
 export function draftOf(settings: Settings): Draft {
   const { approvals, egress, concurrency, preview, pullRequests, reviewLoop } = settings;
@@ -54,6 +52,7 @@ export function draftOf(settings: Settings): Draft {
     modelId: text(settings.modelId),
     idleTimeoutMinutes: text(settings.idleTimeoutMinutes),
     runtime: text(settings.runtime),
+    setup: setupDraftOf(settings.setup),
     spendLimit: inDollars(settings.spendLimitMicros),
     budget: inDollars(settings.budgetMicros),
     approvals: {
@@ -90,6 +89,7 @@ function settingsOf(draft: Draft): Required<UpdateAppSettingsInput> {
     modelId: draft.modelId || null,
     idleTimeoutMinutes: numberOf(draft.idleTimeoutMinutes),
     runtime: draft.runtime || null,
+    setup: setupOf(draft.setup),
     spendLimitMicros: microsOf(draft.spendLimit),
     budgetMicros: microsOf(draft.budget),
     approvals: approvals.own
@@ -145,6 +145,8 @@ export function wrongIn(draft: Draft): Wrong {
     wrong.egress = 'Name a host, or choose another.';
   if (draft.approvals.own && draft.approvals.rules.some(({ tool }) => tool.trim() === ''))
     wrong.approvals = 'Each rule names a tool.';
+  const inSetup = Object.values(wrongInSetup(draft.setup))[0];
+  if (inSetup) wrong.setup = inSetup;
   return wrong;
 }
 

@@ -1,5 +1,6 @@
 import type { Settings, UpdateAppSettingsInput } from '@headrace/client';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
+import { Link } from '@tanstack/react-router';
 import { useEffect, useRef } from 'react';
 import type { ReactNode } from 'react';
 import { client } from '../../api/client.ts';
@@ -22,6 +23,7 @@ import type { PartProps } from './part.ts';
 import { Previews } from './previews.tsx';
 import { PullRequests } from './pull-requests.tsx';
 import { Sandbox } from './sandbox.tsx';
+import { Setup } from './setup.tsx';
 
 const NOTHING: Partial<Draft> = {};
 /** What the parts of the form say at their fields. */
@@ -33,6 +35,7 @@ const SHOWN = [
   '/idleTimeoutMinutes',
   '/egress',
   '/runtime',
+  '/setup',
   '/approvals',
   '/concurrency/runs',
   '/concurrency/builds',
@@ -89,6 +92,18 @@ export function SettingsForm({
         <Section title="Sandboxes">
           <Part>
             <Sandbox {...props} />
+          </Part>
+        </Section>
+        <Section
+          title="Setup"
+          actions={
+            <Link to="/apps/$appId/setups" params={{ appId }} className="link">
+              Setups of this app
+            </Link>
+          }
+        >
+          <Part>
+            <Setup {...props} />
           </Part>
         </Section>
         <Section title="Approvals">

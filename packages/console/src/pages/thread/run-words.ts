@@ -53,6 +53,8 @@ type State = Pick<
   | 'pendingWakeups'
   | 'stopRequestedAt'
   | 'archivedAt'
+  | 'setupId'
+  | 'workspaceSetupStatus'
 >;
 
 /** What the thread waits for, one sentence each. */
@@ -61,7 +63,7 @@ export function reasonsOf(thread: State): string[] {
   const reasons: string[] = [];
   if (thread.initializationState === 'failed')
     reasons.push(`The thread could not be set up. ${thread.initializationErrorMessage ?? ''}`.trim());
-  else if (thread.initializationState === 'accepted' || thread.initializationState === 'preparing')
+  else if (isPreparing(thread))
     reasons.push(PHASES[thread.initializationPhase ?? ''] ?? 'The thread is set up.');
   if (thread.stopRequestedAt !== null) reasons.push('The run is being stopped.');
   if (thread.waitingOn.includes('capacity'))
@@ -70,6 +72,11 @@ export function reasonsOf(thread: State): string[] {
   if (thread.pendingWakeups > 1) reasons.push(`${thread.pendingWakeups} runs are queued.`);
   return reasons;
 }
+
+/** The wait for the app's setup, a part of that, has a line of its own. */
+const isPreparing = ({ initializationState, setupId, workspaceSetupStatus }: State): boolean =>
+  (initializationState === 'accepted' || initializationState === 'preparing') &&
+  !(setupId !== null && workspaceSetupStatus === 'running');
 
 function blockedBy(kind: string): string {
   if (kind === 'apply') return 'An apply is under way: messages wait until it has ended.';

@@ -2,6 +2,7 @@
 import type { Run } from '@headrace/client';
 import { useInfiniteQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
+import type { ReactNode } from 'react';
 import { appliesQuery, itemsOf } from '../../api/queries.ts';
 import { Plain } from '../../code/plain.tsx';
 import { ButtonLink } from '../../ui/button.tsx';
@@ -80,12 +81,18 @@ export function ThreadHeader({ runs, isWhole, isReadOut, onReadOut }: HeaderProp
             changes to …{latestSourceId.slice(-6)}
           </Link>
         )}
+        {thread.setupId !== null && thread.workspaceSetupStatus === 'ready' && (
+          <span className="max-md:hidden">
+            <SetupLink setupId={thread.setupId}>setup …{thread.setupId.slice(-6)}</SetupLink>
+          </span>
+        )}
         <Spend runs={runs} isWhole={isWhole} />
         <span className="max-sm:hidden">
           begun <Time at={thread.createdAt} />
         </span>
       </div>
       <Conflicted />
+      <SetupLine />
       {reasons.map((reason) => (
         <p key={reason} className="long text-wait">
           <Plain text={reason} />
@@ -113,6 +120,34 @@ function Conflicted() {
     </p>
   );
 }
+
+/** The setup that its workspace waits for, or does without. */
+function SetupLine() {
+  const { setupId, workspaceSetupStatus, archivedAt } = useThread().thread;
+  if (setupId === null || archivedAt !== null) return null;
+  if (workspaceSetupStatus !== 'running' && workspaceSetupStatus !== 'failed') return null;
+  const hasFailed = workspaceSetupStatus === 'failed';
+  return (
+    <p className="flex flex-wrap items-center gap-x-3">
+      <Status status={workspaceSetupStatus} word={hasFailed ? 'Setup failed' : 'Setup under way'} />
+      <span className="text-ink-2">
+        {hasFailed ? 'The thread goes on without its layer.' : 'Runs wait until it has ended.'}
+      </span>
+      <SetupLink setupId={setupId}>Show the setup</SetupLink>
+    </p>
+  );
+}
+
+const SetupLink = ({ setupId, children }: { setupId: string; children: ReactNode }) => (
+  <Link
+    to="/apps/$appId/setups/$setupId"
+    params={{ appId: useThread().appId, setupId }}
+    className="link"
+    title={setupId}
+  >
+    {children}
+  </Link>
+);
 
 /** What its runs have cost, against its limit. */
 function Spend({ runs, isWhole }: { runs: Run[]; isWhole: boolean }) {
