@@ -217,6 +217,15 @@ export async function preview(client: Client, app: App): Promise<Preview> {
   return client.previews.create(app.id, thread.id, { command: `node -e "${server}"`, port: 3000 }).done();
 }
 
+/** A fork that has gone on. */
+export async function forkOf(client: Client, app: App, threadId: string): Promise<Thread> {
+  const { thread } = await client.threads.fork(app.id, threadId, {
+    title: 'The total in euros',
+    message: { content: sh("sed -i 's/total/sum/' src/total.ts; echo The total is in euros.") },
+  });
+  return untilThread(client, app, thread.id, (now) => now.latestRunId !== null && now.status === 'ready');
+}
+
 /** Variables of the organization, one of which the app hides, and of the app. */
 export async function variables({ client, base, state }: Site, app: App): Promise<void> {
   const setShared = async (name: string, body: object) => {
@@ -248,6 +257,8 @@ export interface WholeGround extends Ground {
   conflict: Conflict;
   builds: Awaited<ReturnType<typeof builds>>;
   preview: Preview;
+  /** Of the completed thread, with a message of its own. */
+  fork: Thread;
 }
 
 /** Everything at once. */
@@ -265,12 +276,13 @@ export async function startWholeGround(options: StartOptions = {}): Promise<Whol
       builds(client, app),
       preview(client, app),
     ]);
+    const fork = await forkOf(client, app, completed.id);
     // Then those that change what the app allows.
     const waiting = await waitingThread(client, app);
     const running = await runningThread(client, app);
     const queued = await queuedThread(client, app);
     const threads = { completed, running, waiting, failed, queued, archived };
-    return { ...ground, app, threads, conflict: await conflict, builds: made, preview: shown };
+    return { ...ground, app, threads, conflict: await conflict, builds: made, preview: shown, fork };
   } catch (error) {
     await ground.stop();
     throw error;

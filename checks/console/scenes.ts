@@ -187,6 +187,21 @@ export const SCENES: Scene[] = [
   { name: 'thread-builds', path: ofThread('completed', 'builds') },
   { name: 'thread-events', path: ofThread('completed', 'events') },
   { name: 'thread-runs', path: ofThread('completed', 'runs') },
+  { name: 'thread-fork', path: (ground) => `${app(ground)}/threads/${ground.fork.id}` },
+  {
+    name: 'thread-fork-unfolded',
+    path: (ground) => `${app(ground)}/threads/${ground.fork.id}`,
+    prepare: ({ page }) => page.getByRole('button', { name: /^From / }).click(),
+  },
+  {
+    name: 'fork',
+    path: ofThread('completed'),
+    async prepare({ page }) {
+      await page.getByRole('button', { name: 'More about this thread' }).click();
+      await page.getByRole('menuitem', { name: 'Fork' }).click();
+      await page.getByRole('dialog').waitFor();
+    },
+  },
   {
     name: 'thread-conflicted',
     path: (ground) => `${conflicted(ground)}/threads/${ground.conflict.thread.id}`,

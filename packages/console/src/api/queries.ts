@@ -271,10 +271,10 @@ export const threadQuery = (appId: string, threadId: string) =>
     (options) => client.threads.get(appId, threadId, options),
   );
 
-/** Newest first: a conversation opens at its end. */
+/** Newest first: a conversation opens at its end. Before a fork's own messages are those that it inherited. */
 export const messagesQuery = (appId: string, threadId: string) =>
   many(inThread(appId, threadId, 'messages'), { types: ['message.'], appId, threadId }, (options) =>
-    client.messages.list(appId, threadId, { ...options, order: 'desc' }),
+    client.messages.list(appId, threadId, { ...options, order: 'desc', inherited: true }),
   );
 
 export const runsQuery = (appId: string, threadId: string) =>

@@ -215,10 +215,11 @@ function useSections(query: string, open: (id: string) => Promise<boolean>) {
       'Apps',
     ),
     ...found(
-      itemsOf(threads.data).map(({ id, projectId, title, status }) => ({
+      itemsOf(threads.data).map(({ id, projectId, title, status, forkedFrom }) => ({
         id,
         text: title ?? 'Untitled thread',
         status,
+        ...(forkedFrom && { note: 'fork' }),
         go: () =>
           navigate({ to: '/apps/$appId/threads/$threadId', params: { appId: projectId, threadId: id } }),
       })),
