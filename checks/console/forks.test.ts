@@ -6,7 +6,7 @@ import { atRest, axe, tabTo, tooWide } from './page.ts';
 import { browserTest, useBrowser } from './rig.ts';
 import { conversation, makeThreads } from './threads.ts';
 import type { Threads } from './threads.ts';
-import { choose, press } from './writes.ts';
+import { press } from './writes.ts';
 
 const ASKED = 'Show the total above the button, and round it to cents.';
 
@@ -106,7 +106,7 @@ browserTest('a long conversation of the parent is read upwards once it is unfold
       client,
       threads.app,
       long.id,
-      ({ status, latestRunId }) => latestRunId === run!.id && status === 'ready',
+      ({ status, latestRunId }) => latestRunId === run.id && status === 'ready',
     );
   }
   const { thread: fork } = await client.threads.fork(threads.app.id, long.id, { title: 'Long fork' });

@@ -1,5 +1,10 @@
 /** Every page of who is signed in: where it is, what it reads, and further scenes of it for pictures. */
+import { mkdtempSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import type { Visit } from './browser.ts';
+import { choose, folderOf } from './folders.ts';
+import { skillText } from './ground.ts';
 import type { WholeGround } from './ground.ts';
 
 export interface Scene {
@@ -58,6 +63,17 @@ export const PAGES: PageScene[] = [
     name: 'variables-of-organization',
     path: () => '/console/organization/environment',
     read: /^GET \/api\/environment/,
+    empty: 'service',
+  },
+  {
+    name: 'skills',
+    path: (ground) => `${app(ground)}/skills`,
+    read: /\/apps\/[^/]+\/skills/,
+  },
+  {
+    name: 'skills-of-organization',
+    path: () => '/console/organization/skills',
+    read: /^GET \/api\/skills/,
     empty: 'service',
   },
   {
@@ -168,6 +184,35 @@ export const SCENES: Scene[] = [
       await page.getByRole('button', { name: 'Import' }).click();
       const text = 'API_URL=https://api.example.test\nSTRIPE_KEY="sk_test_51H8"\n9_LIVES=no\n';
       await page.getByRole('textbox', { name: 'Text of a .env file' }).fill(text);
+    },
+  },
+  {
+    name: 'skill-read',
+    path: (ground) => `${app(ground)}/skills`,
+    async prepare({ page }) {
+      await page.getByRole('button', { name: 'Read release-notes' }).click();
+      await page.getByText('Write one line for each change.').waitFor();
+    },
+  },
+  {
+    name: 'skill-new',
+    path: (ground) => `${app(ground)}/skills`,
+    async prepare({ page }) {
+      await page.getByRole('button', { name: 'New skill' }).click();
+      await page.getByRole('dialog').waitFor();
+    },
+  },
+  {
+    name: 'skill-upload',
+    path: (ground) => `${app(ground)}/skills`,
+    async prepare({ page }) {
+      await page.getByRole('button', { name: 'Replace release-notes' }).click();
+      const folder = folderOf(join(mkdtempSync(join(tmpdir(), 'headrace-skill-')), 'release-notes'), {
+        'SKILL.md': skillText('release-notes', 'How to write release notes.'),
+        'node_modules/left-pad/index.js': '',
+      });
+      await choose(page, folder);
+      await page.getByRole('textbox', { name: 'Name' }).waitFor();
     },
   },
   { name: 'palette', path: () => '/console/', prepare: press('ControlOrMeta+k') },

@@ -101,7 +101,19 @@ export const organizationVariablesQuery = () => ({
   staleTime: 0,
 });
 
+/** Owners and admins only. A level has at most 50; no event tells of them. */
+export const organizationSkillsQuery = () => ({
+  ...one(['skills'], null, (options) => client.skills.listOrganization({ ...options, limit: 200 })),
+  staleTime: 0,
+});
+
 // In one app.
+
+/** Its own only. */
+export const skillsQuery = (appId: string) => ({
+  ...one(['app', appId, 'skills'], null, (options) => client.skills.list(appId, { ...options, limit: 200 })),
+  staleTime: 0,
+});
 
 /** Its own, and the organization's that they do not hide. */
 export const variablesQuery = (appId: string) => ({

@@ -165,6 +165,11 @@ function usePagesHere(): Go[] {
             text: 'Variables of this app',
             go: () => navigate({ to: '/apps/$appId/environment', params: { appId } }),
           },
+          {
+            id: 'skills',
+            text: 'Skills of this app',
+            go: () => navigate({ to: '/apps/$appId/skills', params: { appId } }),
+          },
         ]),
     ...(isAdmin
       ? [
@@ -172,6 +177,11 @@ function usePagesHere(): Go[] {
             id: 'organization-variables',
             text: 'Variables of the organization',
             go: () => navigate({ to: '/organization/environment' }),
+          },
+          {
+            id: 'organization-skills',
+            text: 'Skills of the organization',
+            go: () => navigate({ to: '/organization/skills' }),
           },
           {
             id: 'organization-settings',

@@ -31,6 +31,12 @@ export function OrganizationSettingsPage() {
         <Shown query={settings} skeleton={<Skeleton lines={6} />}>
           {(stored) => <Instructions stored={stored} />}
         </Shown>
+        <p className="px-4 pb-5 text-ink-2">
+          Skills are what agents read when they need it.{' '}
+          <Link to="/organization/skills" className="link">
+            The organization’s skills
+          </Link>
+        </p>
       </Section>
     </Page>
   );
