@@ -243,7 +243,7 @@ async function putShared({ base, state }: Site, path: string, body: object): Pro
 
 /** The text of a `SKILL.md`. */
 export const skillText = (name: string, description: string, body = 'Write one line for each change.') =>
-  `---\nname: ${name}\ndescription: ${description}\n---\n\n${body}\n`;
+  `---\nname: ${name}\ndescription: ${JSON.stringify(description)}\n---\n\n${body}\n`;
 
 /** Skills of the organization, one of which the app hides, and of the app. */
 export async function skills(site: Site, app: App): Promise<void> {

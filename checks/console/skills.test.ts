@@ -39,7 +39,6 @@ browserTest('a folder becomes a skill by the keyboard, is read as text, and is r
   const fresh = await makeApp(ground.client, 'Fresh');
   const visit = await at(`/console/apps/${fresh.id}/skills`);
   const { page } = visit;
-  await page.getByText('No skills yet').waitFor();
   await page.keyboard.press('n');
   const dialog = page.getByRole('dialog', { name: 'New skill' });
   await dialog.waitFor();
@@ -58,6 +57,8 @@ browserTest('a folder becomes a skill by the keyboard, is read as text, and is r
   await dialog.waitFor({ state: 'detached' });
   await page.getByText('How to write <b>text</b>.').waitFor();
   expect(await names(fresh.id)).toEqual([['house-style', 2]]);
+  // After the organization's brand-voice.
+  await page.keyboard.press('j');
   await page.keyboard.press('j');
   await page.keyboard.press('Enter');
   await page.getByRole('dialog').getByText('# <script>alert(1)</script>').waitFor();

@@ -61,6 +61,7 @@ export function Conversation({ read }: { read: Read }) {
 type Unfold = (threadId: string, isOpen: boolean) => void;
 
 function Rows({ entries, read, onUnfold }: { entries: Entry[]; read: Read; onUnfold: Unfold }) {
+  const { threadId } = useThread();
   const scroller = useRef<HTMLDivElement>(null);
   const [isAtEnd, setAtEnd] = useState(true);
   const [opened, open] = useOpened(entries);
@@ -115,7 +116,7 @@ function Rows({ entries, read, onUnfold }: { entries: Entry[]; read: Read; onUnf
               data-index={index}
               aria-posinset={index + 1}
               aria-setsize={isWhole ? entries.length : -1}
-              className="absolute top-0 left-0 w-full border-b border-line"
+              className={`absolute top-0 left-0 w-full border-b border-line ${isInherited(entries[index]!, threadId) ? 'border-l-2 border-l-strong' : ''}`}
               style={{ transform: `translateY(${start}px)` }}
             >
               <EntryRow entry={entries[index]!} opened={opened} onOpen={open} onUnfold={onUnfold} />
@@ -145,6 +146,9 @@ function Rows({ entries, read, onUnfold }: { entries: Entry[]; read: Read; onUnf
     </div>
   );
 }
+
+const isInherited = (entry: Entry, threadId: string) =>
+  entry.kind === 'message' && entry.message.threadId !== threadId;
 
 function EntryRow({
   entry,

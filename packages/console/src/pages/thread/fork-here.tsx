@@ -14,10 +14,11 @@ export function ForkHere({ checkpointId }: { checkpointId: string }) {
     <>
       <Button
         kind="quiet"
+        aria-label="Fork from here"
         onPress={() => setOpen(true)}
         offBecause={mayFork ? offBecause : 'Your role may not start threads.'}
       >
-        Fork from here
+        Fork
       </Button>
       <Suspense>
         {isOpen && <ForkDialog checkpointId={checkpointId} onClose={() => setOpen(false)} />}
