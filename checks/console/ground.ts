@@ -248,24 +248,63 @@ export async function setups(client: Client): Promise<Setups> {
   return { app, ready, failed, running: await client.setups.get(app.id, id), thread, waiting };
 }
 
+/** A fork that has gone on. */
+export async function forkOf(client: Client, app: App, threadId: string): Promise<Thread> {
+  const { thread } = await client.threads.fork(app.id, threadId, {
+    title: 'The total in euros',
+    message: { content: sh("sed -i 's/total/sum/' src/total.ts; echo The total is in euros.") },
+  });
+  return untilThread(client, app, thread.id, (now) => now.latestRunId !== null && now.status === 'ready');
+}
+
+/** Sets what only a session may, for all apps. */
+async function putShared({ base, state }: Site, path: string, body: object): Promise<void> {
+  const response = await fetch(base + path, {
+    method: 'PUT',
+    headers: {
+      'content-type': 'application/json',
+      'idempotency-key': crypto.randomUUID(),
+      origin: base,
+      cookie: state.cookies.map((cookie) => `${cookie.name}=${cookie.value}`).join('; '),
+    },
+    body: JSON.stringify(body),
+  });
+  if (!response.ok) throw new Error(`${path} was answered ${response.status}: ${await response.text()}`);
+}
+
+/** The text of a `SKILL.md`. */
+export const skillText = (name: string, description: string, body = 'Write one line for each change.') =>
+  `---\nname: ${name}\ndescription: ${JSON.stringify(description)}\n---\n\n${body}\n`;
+
+/** Skills of the organization, one of which the app hides, and of the app. */
+export async function skills(site: Site, app: App): Promise<void> {
+  const filesOf = (name: string, description: string) => [
+    { path: 'SKILL.md', content: skillText(name, description) },
+    { path: 'scripts/header.sh', content: '#!/bin/sh\necho "## $1"\n', executable: true },
+  ];
+  for (const [name, description] of [
+    ['brand-voice', 'Which words the shop uses. Read it before you write a text that customers see.'],
+    ['release-notes', 'How to write release notes in every app.'],
+  ] as const)
+    await putShared(site, `/api/skills/${name}`, { files: filesOf(name, description) });
+  for (const [name, description] of [
+    [
+      'checkout-tests',
+      'How to test the checkout: cards that are declined, baskets that are empty, prices that change.',
+    ],
+    ['release-notes', 'How to write release notes. Use it for every change of CHANGELOG.md.'],
+  ] as const)
+    await site.client.skills.set(app.id, name, { files: filesOf(name, description) });
+}
+
 /** Variables of the organization, one of which the app hides, and of the app. */
-export async function variables({ client, base, state }: Site, app: App): Promise<void> {
-  const setShared = async (name: string, body: object) => {
-    const response = await fetch(`${base}/api/environment/${name}`, {
-      method: 'PUT',
-      headers: {
-        'content-type': 'application/json',
-        'idempotency-key': crypto.randomUUID(),
-        origin: base,
-        cookie: state.cookies.map((cookie) => `${cookie.name}=${cookie.value}`).join('; '),
-      },
-      body: JSON.stringify(body),
-    });
-    if (!response.ok)
-      throw new Error(`The variable was answered ${response.status}: ${await response.text()}`);
-  };
-  await setShared('API_URL', { value: 'https://api.example.test' });
-  await setShared('REGISTRY_TOKEN', { value: 'a shared secret of eleven', secret: true });
+export async function variables(site: Site, app: App): Promise<void> {
+  const { client } = site;
+  await putShared(site, '/api/environment/API_URL', { value: 'https://api.example.test' });
+  await putShared(site, '/api/environment/REGISTRY_TOKEN', {
+    value: 'a shared secret of eleven',
+    secret: true,
+  });
   const set = (name: string, body: Parameters<Client['environment']['set']>[2]) =>
     client.environment.set(app.id, name, body);
   await set('API_URL', { value: 'https://checkout.example.test/v2?region=eu-central&trace=off' });
@@ -280,6 +319,8 @@ export interface WholeGround extends Ground {
   builds: Awaited<ReturnType<typeof builds>>;
   preview: Preview;
   setups: Setups;
+  /** Of the completed thread, with a message of its own. */
+  fork: Thread;
 }
 
 /** Everything at once. */
@@ -290,7 +331,7 @@ export async function startWholeGround(options: StartOptions = {}): Promise<Whol
     const app = await makeApp(client);
     const conflict = conflictedApply(client);
     const prepared = setups(client);
-    await Promise.all([moreHeads(client, app), variables(ground, app)]);
+    await Promise.all([moreHeads(client, app), variables(ground, app), skills(ground, app)]);
     const [completed, failed, archived, made, shown] = await Promise.all([
       completedThread(client, app),
       failedThread(client, app),
@@ -298,6 +339,7 @@ export async function startWholeGround(options: StartOptions = {}): Promise<Whol
       builds(client, app),
       preview(client, app),
     ]);
+    const fork = await forkOf(client, app, completed.id);
     // Then those that change what the app allows.
     const waiting = await waitingThread(client, app);
     const running = await runningThread(client, app);
@@ -310,6 +352,7 @@ export async function startWholeGround(options: StartOptions = {}): Promise<Whol
       conflict: await conflict,
       builds: made,
       preview: shown,
+      fork,
       setups: await prepared,
     };
   } catch (error) {

@@ -1,5 +1,10 @@
 /** Every page of who is signed in: where it is, what it reads, and further scenes of it for pictures. */
+import { mkdtempSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import type { Visit } from './browser.ts';
+import { choose, folderOf } from './folders.ts';
+import { skillText } from './ground.ts';
 import type { WholeGround } from './ground.ts';
 
 export interface Scene {
@@ -58,6 +63,17 @@ export const PAGES: PageScene[] = [
     name: 'variables-of-organization',
     path: () => '/console/organization/environment',
     read: /^GET \/api\/environment/,
+    empty: 'service',
+  },
+  {
+    name: 'skills',
+    path: (ground) => `${app(ground)}/skills`,
+    read: /\/apps\/[^/]+\/skills/,
+  },
+  {
+    name: 'skills-of-organization',
+    path: () => '/console/organization/skills',
+    read: /^GET \/api\/skills/,
     empty: 'service',
   },
   {
@@ -182,6 +198,35 @@ export const SCENES: Scene[] = [
       await page.getByRole('textbox', { name: 'Text of a .env file' }).fill(text);
     },
   },
+  {
+    name: 'skill-read',
+    path: (ground) => `${app(ground)}/skills`,
+    async prepare({ page }) {
+      await page.getByRole('button', { name: 'Read release-notes' }).click();
+      await page.getByText('Write one line for each change.').waitFor();
+    },
+  },
+  {
+    name: 'skill-new',
+    path: (ground) => `${app(ground)}/skills`,
+    async prepare({ page }) {
+      await page.getByRole('button', { name: 'New skill' }).click();
+      await page.getByRole('dialog').waitFor();
+    },
+  },
+  {
+    name: 'skill-upload',
+    path: (ground) => `${app(ground)}/skills`,
+    async prepare({ page }) {
+      await page.getByRole('button', { name: 'Replace release-notes' }).click();
+      const folder = folderOf(join(mkdtempSync(join(tmpdir(), 'headrace-skill-')), 'release-notes'), {
+        'SKILL.md': skillText('release-notes', 'How to write release notes.'),
+        'node_modules/left-pad/index.js': '',
+      });
+      await choose(page, folder);
+      await page.getByRole('textbox', { name: 'Name' }).waitFor();
+    },
+  },
   { name: 'palette', path: () => '/console/', prepare: press('ControlOrMeta+k') },
   { name: 'keys', path: () => '/console/', prepare: press('?') },
   { name: 'no-such-page', path: () => '/console/nowhere' },
@@ -199,6 +244,21 @@ export const SCENES: Scene[] = [
   { name: 'thread-builds', path: ofThread('completed', 'builds') },
   { name: 'thread-events', path: ofThread('completed', 'events') },
   { name: 'thread-runs', path: ofThread('completed', 'runs') },
+  { name: 'thread-fork', path: (ground) => `${app(ground)}/threads/${ground.fork.id}` },
+  {
+    name: 'thread-fork-unfolded',
+    path: (ground) => `${app(ground)}/threads/${ground.fork.id}`,
+    prepare: ({ page }) => page.getByRole('button', { name: /^From / }).click(),
+  },
+  {
+    name: 'fork',
+    path: ofThread('completed'),
+    async prepare({ page }) {
+      await page.getByRole('button', { name: 'More about this thread' }).click();
+      await page.getByRole('menuitem', { name: 'Fork' }).click();
+      await page.getByRole('dialog').waitFor();
+    },
+  },
   {
     name: 'thread-conflicted',
     path: (ground) => `${conflicted(ground)}/threads/${ground.conflict.thread.id}`,

@@ -1,6 +1,10 @@
 /** The writes on pages of apps, builds, previews, sources and of the account. */
+import { mkdtempSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import type { Page } from 'playwright-core';
-import { builds, makeApp, untilThread } from './ground.ts';
+import { choose, folderOf } from './folders.ts';
+import { builds, makeApp, skillText, untilThread } from './ground.ts';
 import type { Ground } from './ground.ts';
 import { signedIn } from './page.ts';
 import { confirm, press } from './writes.ts';
@@ -232,6 +236,56 @@ export const WRITES_OF_APPS: Write[] = [
         page,
         press: () => press(page, 'Delete the variable'),
         done: async () => 1 - (await client.environment.list(app.id)).items.length,
+      };
+    },
+  },
+  {
+    name: 'set a skill',
+    asks: /^PUT .*\/apps\/[^/]+\/skills\//,
+    field: '/params/name',
+    async begin({ at, ground: { client } }) {
+      const app = await client.apps.create({ name: 'Skilled' });
+      const { page } = await at(`/console/apps/${app.id}/skills`);
+      await press(page, 'New skill');
+      await chooseSkill(page);
+      return {
+        page,
+        press: () => press(page, 'Add the skill'),
+        kept: () => field(page, 'Name').inputValue(),
+        done: async () => (await client.skills.list(app.id)).items.length,
+      };
+    },
+  },
+  {
+    name: 'delete a skill',
+    asks: /^DELETE .*\/skills\//,
+    async begin({ at, ground: { client } }) {
+      const app = await client.apps.create({ name: 'Unskilled' });
+      await client.skills.set(app.id, 'notes', {
+        files: [{ path: 'SKILL.md', content: skillText('notes', 'How to write.') }],
+      });
+      const { page } = await at(`/console/apps/${app.id}/skills`);
+      await press(page, 'Delete notes');
+      return {
+        page,
+        press: () => press(page, 'Delete the skill'),
+        done: async () => 1 - (await client.skills.list(app.id)).items.length,
+      };
+    },
+  },
+  {
+    name: 'set a skill of the organization',
+    asks: /^PUT \/api\/skills\//,
+    field: '/params/name',
+    async begin({ at, ground }) {
+      const { page } = await at('/console/organization/skills');
+      await press(page, 'New skill');
+      await chooseSkill(page);
+      return {
+        page,
+        press: () => press(page, 'Add the skill'),
+        kept: () => field(page, 'Name').inputValue(),
+        done: async () => count((await read(ground, '/api/skills/notes', ground.state)).status === 200),
       };
     },
   },
@@ -577,3 +631,11 @@ async function newPerson({ ground, at }: Bench, email: string) {
   const state = await signedIn(ground.base, person);
   return { ...(await at('/console/account', state)), person, state };
 }
+
+const chooseSkill = (page: Page) =>
+  choose(
+    page,
+    folderOf(join(mkdtempSync(join(tmpdir(), 'headrace-skill-')), 'notes'), {
+      'SKILL.md': skillText('notes', 'How to write.'),
+    }),
+  );

@@ -68,6 +68,25 @@ export const WRITES_OF_THREADS: Write[] = [
     },
   },
   {
+    name: 'fork a thread',
+    asks: /^POST .*\/fork$/,
+    field: '/message/content',
+    async begin(bench) {
+      const { page, client, app, threadId } = await shownThread(bench);
+      await choose(page, 'Fork');
+      await field(page, 'First message').fill('Another way');
+      return {
+        page,
+        press: () => press(page, 'Fork'),
+        kept: () => field(page, 'First message').inputValue(),
+        done: async () =>
+          (await client.threads.list(app.id)).items.filter(
+            ({ forkedFrom }) => forkedFrom?.threadId === threadId,
+          ).length,
+      };
+    },
+  },
+  {
     name: 'limit what a thread spends',
     asks: /^PATCH .*\/threads\/[^/]+$/,
     field: '/expectedTitleVersion',

@@ -101,7 +101,19 @@ export const organizationVariablesQuery = () => ({
   staleTime: 0,
 });
 
+/** Owners and admins only. A level has at most 50; no event tells of them. */
+export const organizationSkillsQuery = () => ({
+  ...one(['skills'], null, (options) => client.skills.listOrganization({ ...options, limit: 200 })),
+  staleTime: 0,
+});
+
 // In one app.
+
+/** Its own only. */
+export const skillsQuery = (appId: string) => ({
+  ...one(['app', appId, 'skills'], null, (options) => client.skills.list(appId, { ...options, limit: 200 })),
+  staleTime: 0,
+});
 
 /** Its own, and the organization's that they do not hide. */
 export const variablesQuery = (appId: string) => ({
@@ -294,10 +306,10 @@ export const threadQuery = (appId: string, threadId: string) => ({
     data?.workspaceStatus === 'preparing' && SETUP_EVERY_MS,
 });
 
-/** Newest first: a conversation opens at its end. */
+/** Newest first: a conversation opens at its end. Before a fork's own messages are those that it inherited. */
 export const messagesQuery = (appId: string, threadId: string) =>
   many(inThread(appId, threadId, 'messages'), { types: ['message.'], appId, threadId }, (options) =>
-    client.messages.list(appId, threadId, { ...options, order: 'desc' }),
+    client.messages.list(appId, threadId, { ...options, order: 'desc', inherited: true }),
   );
 
 export const runsQuery = (appId: string, threadId: string) =>

@@ -170,6 +170,11 @@ function usePagesHere(): Go[] {
             text: 'Setups of this app',
             go: () => navigate({ to: '/apps/$appId/setups', params: { appId } }),
           },
+          {
+            id: 'skills',
+            text: 'Skills of this app',
+            go: () => navigate({ to: '/apps/$appId/skills', params: { appId } }),
+          },
         ]),
     ...(isAdmin
       ? [
@@ -177,6 +182,11 @@ function usePagesHere(): Go[] {
             id: 'organization-variables',
             text: 'Variables of the organization',
             go: () => navigate({ to: '/organization/environment' }),
+          },
+          {
+            id: 'organization-skills',
+            text: 'Skills of the organization',
+            go: () => navigate({ to: '/organization/skills' }),
           },
           {
             id: 'organization-settings',
@@ -220,10 +230,11 @@ function useSections(query: string, open: (id: string) => Promise<boolean>) {
       'Apps',
     ),
     ...found(
-      itemsOf(threads.data).map(({ id, projectId, title, status }) => ({
+      itemsOf(threads.data).map(({ id, projectId, title, status, forkedFrom }) => ({
         id,
         text: title ?? 'Untitled thread',
         status,
+        ...(forkedFrom && { note: 'fork' }),
         go: () =>
           navigate({ to: '/apps/$appId/threads/$threadId', params: { appId: projectId, threadId: id } }),
       })),

@@ -83,6 +83,11 @@ const organizationEnvironment = createRoute({
   path: '/organization/environment',
   component: page(() => import('../pages/environment/variables-page.tsx'), 'OrganizationVariablesPage'),
 });
+const organizationSkills = createRoute({
+  getParentRoute: () => signedIn,
+  path: '/organization/skills',
+  component: page(() => import('../pages/skills/skills-page.tsx'), 'OrganizationSkillsPage'),
+});
 
 /** The app's name and its parts, above each of its pages. */
 const app = createRoute({
@@ -105,6 +110,11 @@ const environment = createRoute({
   getParentRoute: () => app,
   path: '/environment',
   component: page(() => import('../pages/environment/variables-page.tsx'), 'AppVariablesPage'),
+});
+const skills = createRoute({
+  getParentRoute: () => app,
+  path: '/skills',
+  component: page(() => import('../pages/skills/skills-page.tsx'), 'AppSkillsPage'),
 });
 const sources = createRoute({
   getParentRoute: () => app,
@@ -217,10 +227,12 @@ export const routeTree = rootRoute.addChildren([
     account,
     organizationSettings,
     organizationEnvironment,
+    organizationSkills,
     app.addChildren([
       race,
       settings,
       environment,
+      skills,
       sources,
       source,
       diff,

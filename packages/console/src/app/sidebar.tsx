@@ -11,7 +11,7 @@ import { allThreadsQuery, itemsOf } from '../api/queries.ts';
 import { useIsAdmin, useSession } from '../api/session.ts';
 import { IconButton } from '../ui/button.tsx';
 import { notify } from '../ui/notices.tsx';
-import { Status } from '../ui/status.tsx';
+import { ForkMark, Status } from '../ui/status.tsx';
 import { leaveTo } from './leave.ts';
 import { tellOrganization } from './organization.ts';
 import { Part } from './part.tsx';
@@ -136,7 +136,7 @@ function RecentThreads() {
   return (
     <div className="min-h-0 flex-1 overflow-y-auto border-t border-line py-2">
       <h2 className="label px-3 py-1">Latest threads</h2>
-      {threads.map(({ id, projectId, title, status }) => (
+      {threads.map(({ id, projectId, title, status, forkedFrom }) => (
         <Link
           key={id}
           to="/apps/$appId/threads/$threadId"
@@ -148,6 +148,7 @@ function RecentThreads() {
           <span className="truncate" title={title ?? undefined}>
             {title ?? 'Untitled thread'}
           </span>
+          {forkedFrom && <ForkMark />}
         </Link>
       ))}
       {data && threads.length === 0 && <p className="px-3 text-12 text-ink-3">None yet.</p>}

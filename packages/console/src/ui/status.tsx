@@ -75,6 +75,11 @@ export const HeadMark = () => (
   <span className="shrink-0 rounded bg-water-wash px-1.5 text-11 text-water">head</span>
 );
 
+/** Beside a thread that is a fork: it may have the other one's title. */
+export const ForkMark = () => (
+  <span className="shrink-0 rounded border border-line px-1 text-11 text-ink-3">fork</span>
+);
+
 /** `word`: what to say instead of the status's own word. `bare`: for a place where the word is nearby. */
 export function Status({ status, word, bare = false }: { status: string; word?: string; bare?: boolean }) {
   const known = LOOKS[status];

@@ -1,7 +1,7 @@
 /** A row of the ledger. Its title is a link over the whole row; the other links are above that. */
 import { Link } from '@tanstack/react-router';
 import { memo } from 'react';
-import { HeadMark, Status } from '../../ui/status.tsx';
+import { ForkMark, HeadMark, Status } from '../../ui/status.tsx';
 import { Time } from '../../ui/values.tsx';
 import type { Placed, Row } from './layout.ts';
 import { foldX, markX, ROW } from './shape.ts';
@@ -96,6 +96,7 @@ function ThreadPart({ appId, row: { strand } }: LedgerRowProps & { row: Row & { 
       >
         {titleOf(strand)}
       </Link>
+      {strand.thread?.forkedFrom && <ForkMark />}
       <span className="sr-only sm:hidden">{look.word}</span>
       {note && <span className="hidden truncate text-12 text-ink-3 lg:inline">{note}</span>}
       {strand.ending === 'conflict' && (

@@ -40,6 +40,7 @@ export function historyOf(steps: readonly Step[]): RaceData {
         status: 'ready',
         sourceId: heads.at(-1)!.sourceId,
         latestSourceId: `src_${thread}`,
+        forkedFrom: null,
         archivedAt: null,
         createdAt: time(at),
         updatedAt: time(at),

@@ -4,7 +4,15 @@ import type { Apply, HeadRecord, Thread } from '@headrace/client';
 export type HeadOf = Pick<HeadRecord, 'revision' | 'sourceId' | 'updatedAt' | 'applyId'>;
 export type ThreadOf = Pick<
   Thread,
-  'id' | 'title' | 'status' | 'sourceId' | 'latestSourceId' | 'archivedAt' | 'createdAt' | 'updatedAt'
+  | 'id'
+  | 'title'
+  | 'status'
+  | 'sourceId'
+  | 'latestSourceId'
+  | 'forkedFrom'
+  | 'archivedAt'
+  | 'createdAt'
+  | 'updatedAt'
 >;
 export type ApplyOf = Pick<
   Apply,

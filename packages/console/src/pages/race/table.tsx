@@ -1,7 +1,7 @@
 /** The race as a table: the same rows, with all that the drawing says in words. */
 import { Link } from '@tanstack/react-router';
 import { useMemo } from 'react';
-import { HeadMark, Status } from '../../ui/status.tsx';
+import { ForkMark, HeadMark, Status } from '../../ui/status.tsx';
 import { Time } from '../../ui/values.tsx';
 import { rowsOf } from './layout.ts';
 import type { Row } from './layout.ts';
@@ -127,6 +127,7 @@ function TableRow({
       <td className="whitespace-nowrap">
         <span className="flex items-center gap-2">
           {strand && <Status {...lookOf(strand.status)} />}
+          {strand?.thread?.forkedFrom && <ForkMark />}
           {note && <span className="text-12 text-ink-3">{note}</span>}
         </span>
       </td>

@@ -1,3 +1,4 @@
+import { Link } from '@tanstack/react-router';
 import { Plain } from '../../code/plain.tsx';
 import { Field } from '../../ui/fields.tsx';
 import { faultAt } from './draft.ts';
@@ -7,7 +8,7 @@ import type { PartProps } from './part.ts';
 export const INSTRUCTIONS_CHARACTERS = 20_000;
 
 /** What every run's agent is told: the organization's, then the app's. */
-export function Instructions({ draft, set, fields, organization }: PartProps) {
+export function Instructions({ appId, draft, set, fields, organization }: PartProps & { appId: string }) {
   return (
     <>
       {organization?.instructions && (
@@ -35,6 +36,12 @@ export function Instructions({ draft, set, fields, organization }: PartProps) {
         }
         fault={faultAt(fields, '/instructions')}
       />
+      <p className="text-ink-2">
+        Skills are what they read when they need it.{' '}
+        <Link to="/apps/$appId/skills" params={{ appId }} className="link">
+          The app’s skills
+        </Link>
+      </p>
     </>
   );
 }

@@ -70,6 +70,12 @@ export function OrganizationSettingsPage() {
             </PartForm>
           )}
         </Shown>
+        <p className="px-4 pb-5 text-ink-2">
+          Skills are what agents read when they need it.{' '}
+          <Link to="/organization/skills" className="link">
+            The organization’s skills
+          </Link>
+        </p>
       </Section>
     </Page>
   );

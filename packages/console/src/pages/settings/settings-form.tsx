@@ -86,7 +86,7 @@ export function SettingsForm({
         </Section>
         <Section title="Instructions">
           <Part>
-            <Instructions {...props} />
+            <Instructions appId={appId} {...props} />
           </Part>
         </Section>
         <Section title="Sandboxes">

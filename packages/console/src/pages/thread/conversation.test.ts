@@ -2,7 +2,7 @@ import type { Checkpoint, Message, Run } from '@headrace/client';
 import { expect, test } from 'vitest';
 import { createAnnouncer } from './announce.ts';
 import { cutStart, lastLines } from './cut.ts';
-import { entriesOf } from './entries.ts';
+import { entriesOf, inheritedEntries } from './entries.ts';
 import { nothingHeld, withNewest, withOlder } from './held.ts';
 import { limitOf, limitText } from './spend.ts';
 
@@ -55,6 +55,21 @@ test('a reply in progress stands behind its run, and its message replaces it', (
   expect(idsOf({ messages, runs, draft })).toBe('m1 r1 m3 m2 r2');
   const done = [...messages, message('m3', 3, { runId: 'r1', role: 'assistant' })];
   expect(idsOf({ messages: done, runs, draft }).match(/m3/g)).toHaveLength(1);
+});
+
+test('what a fork inherited is folded under a line for each thread', () => {
+  const messages = [
+    message('g1', 1, { threadId: 'grandparent' }),
+    message('p1', 2, { threadId: 'parent' }),
+    message('p2', 3, { threadId: 'parent' }),
+  ];
+  const shown = (...unfolded: string[]) =>
+    inheritedEntries(messages, new Set(unfolded))
+      .map((one) => (one.kind === 'inherited' ? `${one.threadId}:${one.count}` : one.id))
+      .join(' ');
+  expect(shown()).toBe('grandparent:1 parent:2');
+  expect(shown('parent')).toBe('grandparent:1 p1 p2 parent:2');
+  expect(shown('parent', 'grandparent')).toBe('g1 grandparent:1 p1 p2 parent:2');
 });
 
 const page = (ids: number[], nextCursor: string | null = null) => ({

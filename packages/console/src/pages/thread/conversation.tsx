@@ -18,9 +18,11 @@ import { Empty, Failure, Skeleton } from '../../ui/states.tsx';
 import { Status } from '../../ui/status.tsx';
 import { Time } from '../../ui/values.tsx';
 import { useThread } from './context.ts';
-import { entriesOf, isActive } from './entries.ts';
+import { entriesOf, inheritedEntries, isActive } from './entries.ts';
 import type { Entry, Growing } from './entries.ts';
 import { DraftEntry, MessageEntry, Row } from './entry.tsx';
+import { ForkHere } from './fork-here.tsx';
+import { InheritedEntry } from './inherited-entry.tsx';
 import { Restore } from './restore.tsx';
 import { RunEntry } from './run-entry.tsx';
 import type { Conversation as Read } from './use-conversation.ts';
@@ -31,7 +33,8 @@ const NEAR_END = 48;
 const READ_AHEAD = 12;
 
 export function Conversation({ read }: { read: Read }) {
-  const entries = useEntries(read);
+  const [unfolded, setUnfolded] = useState<ReadonlySet<string>>(new Set());
+  const entries = useEntries(read, unfolded);
   if (read.error || !read.isReady)
     return (
       <div className="min-h-0 flex-1 overflow-hidden">
@@ -46,10 +49,19 @@ export function Conversation({ read }: { read: Read }) {
         </Empty>
       </div>
     );
-  return <Rows entries={entries} read={read} />;
+  const unfold = (threadId: string, isOpen: boolean) => {
+    const next = new Set(unfolded);
+    if (isOpen) next.add(threadId);
+    else next.delete(threadId);
+    setUnfolded(next);
+  };
+  return <Rows entries={entries} read={read} onUnfold={unfold} />;
 }
 
-function Rows({ entries, read }: { entries: Entry[]; read: Read }) {
+type Unfold = (threadId: string, isOpen: boolean) => void;
+
+function Rows({ entries, read, onUnfold }: { entries: Entry[]; read: Read; onUnfold: Unfold }) {
+  const { threadId } = useThread();
   const scroller = useRef<HTMLDivElement>(null);
   const [isAtEnd, setAtEnd] = useState(true);
   const [opened, open] = useOpened(entries);
@@ -76,9 +88,12 @@ function Rows({ entries, read }: { entries: Entry[]; read: Read }) {
   const first = rows[0]?.index ?? 0;
   // Before the first scroll to the end, the first row is shown, too: nobody has asked for what is above it.
   const isWanted = !isAtEnd || virtual.getTotalSize() <= (scroller.current?.clientHeight ?? 0);
+  // What is folded is not read on.
+  const [top] = entries;
+  const isFolded = top?.kind === 'inherited' && !top.isOpen;
   useEffect(() => {
-    if (isWanted && first < READ_AHEAD && !isWhole && !olderError) readOlder();
-  }, [isWanted, first, isWhole, olderError, readOlder]);
+    if (isWanted && first < READ_AHEAD && !isWhole && !isFolded && !olderError) readOlder();
+  }, [isWanted, first, isWhole, isFolded, olderError, readOlder]);
   const hasNew = useHasNew(entries.at(-1)?.id, isAtEnd);
   return (
     <div className="relative min-h-0 flex-1">
@@ -101,10 +116,10 @@ function Rows({ entries, read }: { entries: Entry[]; read: Read }) {
               data-index={index}
               aria-posinset={index + 1}
               aria-setsize={isWhole ? entries.length : -1}
-              className="absolute top-0 left-0 w-full border-b border-line"
+              className={`absolute top-0 left-0 w-full border-b border-line ${isInherited(entries[index]!, threadId) ? 'border-l-2 border-l-strong' : ''}`}
               style={{ transform: `translateY(${start}px)` }}
             >
-              <EntryRow entry={entries[index]!} opened={opened} onOpen={open} />
+              <EntryRow entry={entries[index]!} opened={opened} onOpen={open} onUnfold={onUnfold} />
             </article>
           ))}
         </div>
@@ -132,17 +147,23 @@ function Rows({ entries, read }: { entries: Entry[]; read: Read }) {
   );
 }
 
+const isInherited = (entry: Entry, threadId: string) =>
+  entry.kind === 'message' && entry.message.threadId !== threadId;
+
 function EntryRow({
   entry,
   opened,
   onOpen,
+  onUnfold,
 }: {
   entry: Entry;
   opened: ReadonlyMap<string, boolean>;
   onOpen: (id: string, isOpen: boolean) => void;
+  onUnfold: Unfold;
 }) {
   if (entry.kind === 'message') return <MessageEntry message={entry.message} />;
   if (entry.kind === 'draft') return <DraftEntry />;
+  if (entry.kind === 'inherited') return <InheritedEntry line={entry} onUnfold={onUnfold} />;
   if (entry.kind === 'run')
     return (
       <RunEntry
@@ -161,19 +182,31 @@ function EntryRow({
         />
         <Time at={entry.checkpoint.createdAt} />
         <Restore checkpoint={entry.checkpoint} />
+        <ForkHere checkpointId={entry.checkpoint.id} />
       </div>
     </Row>
   );
 }
 
-function useEntries({ messages, runs, isWhole }: Read): Entry[] {
+function useEntries({ messages, runs, isWhole }: Read, unfolded: ReadonlySet<string>): Entry[] {
   const { appId, threadId } = useThread();
   const { data } = useInfiniteQuery(checkpointsQuery(appId, threadId));
   const draft = useGrowing(threadId);
-  return useMemo(
-    () => entriesOf({ messages, runs, checkpoints: itemsOf(data), draft, isWhole }),
-    [messages, runs, data, draft, isWhole],
-  );
+  return useMemo(() => {
+    const own = messages.filter((one) => one.threadId === threadId);
+    const inherited = messages.filter((one) => one.threadId !== threadId);
+    return [
+      ...inheritedEntries(inherited, unfolded),
+      // What was inherited is read after all that is the thread's own.
+      ...entriesOf({
+        messages: own,
+        runs,
+        checkpoints: itemsOf(data),
+        draft,
+        isWhole: isWhole || inherited.length > 0,
+      }),
+    ];
+  }, [threadId, messages, runs, data, draft, isWhole, unfolded]);
 }
 
 /** Which reply grows: changes when one begins or ends, not with its text. */

@@ -11,7 +11,18 @@ export type Entry =
   | { kind: 'message'; id: string; message: Message }
   | { kind: 'run'; id: string; run: Run; checkpoint: Checkpoint | null }
   | { kind: 'checkpoint'; id: string; checkpoint: Checkpoint }
-  | { kind: 'draft'; id: string; draft: Growing };
+  | { kind: 'draft'; id: string; draft: Growing }
+  | InheritedLine;
+
+/** Below what a fork inherited of another thread: unfolds it. */
+export interface InheritedLine {
+  kind: 'inherited';
+  id: string;
+  threadId: string;
+  /** Of its messages, so many have been read. */
+  count: number;
+  isOpen: boolean;
+}
 
 export interface Parts {
   /** Oldest first. */
@@ -76,6 +87,20 @@ function insertDraft(entries: Entry[], entry: Extract<Entry, { kind: 'draft' }>)
   const at = entries.findIndex(({ id }) => id === entry.draft.runId);
   if (at === -1) entries.push(entry);
   else entries.splice(at + 1, 0, entry);
+}
+
+/** What a fork inherited, oldest first: a line for each thread that it is of, above it the messages if it is unfolded. */
+export function inheritedEntries(messages: readonly Message[], unfolded: ReadonlySet<string>): Entry[] {
+  const entries: Entry[] = [];
+  for (const [at, message] of messages.entries()) {
+    const { threadId } = message;
+    const isOpen = unfolded.has(threadId);
+    if (isOpen) entries.push({ kind: 'message', id: message.id, message });
+    if (messages[at + 1]?.threadId === threadId) continue;
+    const count = messages.filter((one) => one.threadId === threadId).length;
+    entries.push({ kind: 'inherited', id: `inherited ${threadId}`, threadId, count, isOpen });
+  }
+  return entries;
 }
 
 /** Those that wait, the oldest first. */

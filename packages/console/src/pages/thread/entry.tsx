@@ -45,7 +45,7 @@ export const MessageEntry = memo(({ message }: { message: Message }) => (
       <ul aria-label="Attachments" className="flex flex-wrap gap-2">
         {message.attachments.map((attachment) => (
           <li key={attachment.index}>
-            <Attachment messageId={message.id} {...attachment} />
+            <Attachment messageId={message.id} threadId={message.threadId} {...attachment} />
           </li>
         ))}
       </ul>
@@ -56,11 +56,12 @@ export const MessageEntry = memo(({ message }: { message: Message }) => (
 /** Files of others are saved, not opened. */
 function Attachment({
   messageId,
+  threadId,
   index,
   mediaType,
   byteSize,
-}: { messageId: string } & Message['attachments'][number]) {
-  const { appId, threadId } = useThread();
+}: { messageId: string; threadId: string } & Message['attachments'][number]) {
+  const { appId } = useThread();
   const save = async () => {
     try {
       const data = await client.messages.attachment(appId, threadId, messageId, index);

@@ -9,6 +9,7 @@ import { count, dollars, duration, plural, Took } from '../../ui/values.tsx';
 import { useThread } from './context.ts';
 import { isActive } from './entries.ts';
 import { Row } from './entry.tsx';
+import { ForkHere } from './fork-here.tsx';
 import { Restore } from './restore.tsx';
 import { RetryButton } from './run-actions.tsx';
 import { errorNext, errorTitle, kindWord } from './run-words.ts';
@@ -94,6 +95,7 @@ export function RunResult({ run, checkpoint }: { run: Run; checkpoint: Checkpoin
         Files
       </Link>
       {checkpoint && <Restore checkpoint={checkpoint} />}
+      {checkpoint && <ForkHere checkpointId={checkpoint.id} />}
     </>
   );
 }

@@ -11,6 +11,7 @@ import { dollars, Id, plural, Time } from '../../ui/values.tsx';
 import { useThread } from './context.ts';
 import { isActive } from './entries.ts';
 import { StopButton } from './run-actions.tsx';
+import { ForkedFrom } from './parent.tsx';
 import { reasonsOf } from './run-words.ts';
 import { ThreadMenu } from './thread-menu.tsx';
 
@@ -60,6 +61,7 @@ export function ThreadHeader({ runs, isWhole, isReadOut, onReadOut }: HeaderProp
         <span className="-mr-2">
           <Id value={threadId} />
         </span>
+        {thread.forkedFrom && <ForkedFrom threadId={thread.forkedFrom.threadId} />}
         {sourceId !== null && (
           <Link
             to="/apps/$appId/sources/$sourceId"

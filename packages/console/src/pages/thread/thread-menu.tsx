@@ -1,4 +1,4 @@
-/** Rename, spend limit, archive, delete. */
+/** Rename, fork, spend limit, archive, delete. */
 import type { Thread, UpdateThreadInput } from '@headrace/client';
 import { useQueryClient } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
@@ -18,9 +18,10 @@ import { useFaultNotice } from './run-actions.tsx';
 import { Sample } from './sample.tsx';
 
 const Rename = lazy(async () => ({ default: (await import('./thread-dialogs.tsx')).Rename }));
+const Fork = lazy(async () => ({ default: (await import('./fork-dialog.tsx')).ForkDialog }));
 const Limit = lazy(async () => ({ default: (await import('./thread-dialogs.tsx')).Limit }));
 
-type Over = 'rename' | 'limit' | 'archive' | 'delete' | null;
+type Over = 'rename' | 'fork' | 'limit' | 'archive' | 'delete' | null;
 
 export function ThreadMenu({
   isReadOut,
@@ -35,6 +36,7 @@ export function ThreadMenu({
   const close = () => setOver(null);
   const offline = useOffReason();
   const mayChange = useMay('thread:update');
+  const mayFork = useMay('thread:create');
   const mayDelete = useMay('thread:delete');
   const navigate = useNavigate();
   const update = useUpdate(close);
@@ -70,6 +72,7 @@ export function ThreadMenu({
         kind="quiet"
         items={[
           { id: 'rename', text: 'Rename', onAction: say('rename', mayChange) },
+          { id: 'fork', text: 'Fork', onAction: say('fork', mayFork) },
           { id: 'limit', text: 'Spend limit', onAction: say('limit', mayChange) },
           {
             id: 'read',
@@ -84,6 +87,7 @@ export function ThreadMenu({
       />
       <Suspense>
         {over === 'rename' && <Rename update={update} onClose={close} />}
+        {over === 'fork' && <Fork checkpointId={null} onClose={close} />}
         {over === 'limit' && <Limit update={update} onClose={close} />}
       </Suspense>
       <Confirm

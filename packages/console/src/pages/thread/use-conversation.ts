@@ -11,7 +11,7 @@ const READ = { timeoutMs: READ_TIMEOUT_MS };
 const OLDER_ITEMS = 100;
 
 export interface Conversation {
-  /** Oldest first. */
+  /** Oldest first; those that a fork inherited are before its own. */
   messages: Message[];
   runs: Run[];
   isReady: boolean;
@@ -44,12 +44,13 @@ export function useConversation(appId: string, threadId: string): Conversation {
       const page = await client.messages.list(appId, threadId, {
         ...READ,
         order: 'desc',
+        inherited: true,
         limit: OLDER_ITEMS,
         cursor,
       });
       // Runs and messages appear together, so that no row grows while it is read.
       let held = heldRuns;
-      while (held.older !== null && isMissing(page.items, held.items)) {
+      while (held.older !== null && isMissing(page.items, held.items, threadId)) {
         const { older: from } = held;
         held = withOlder(
           held,
@@ -83,10 +84,10 @@ export function useConversation(appId: string, threadId: string): Conversation {
   };
 }
 
-/** Whether a message's run is not among these. */
-function isMissing(messages: Message[], runs: Run[]): boolean {
+/** Whether the run of one of the thread's own messages is not among these. */
+function isMissing(messages: Message[], runs: Run[], threadId: string): boolean {
   const known = new Set(runs.map(({ id }) => id));
-  return messages.some(({ runId }) => runId !== null && !known.has(runId));
+  return messages.some((one) => one.threadId === threadId && one.runId !== null && !known.has(one.runId));
 }
 
 /** What came while older runs were read stays. */

@@ -76,7 +76,8 @@ function joined(parts: readonly Uint8Array[]): Uint8Array<ArrayBuffer> {
   return whole;
 }
 
-async function contentOf({ path, file }: Picked): Promise<Uint8Array> {
+/** Throws UnreadableError. */
+export async function contentOf({ path, file }: Picked): Promise<Uint8Array> {
   try {
     return new Uint8Array(await file.arrayBuffer());
   } catch {

@@ -7,9 +7,11 @@ import type { Entry } from './entries.ts';
 /** Takes a folder, files or an archive that is dropped; the buttons are for who does not drag. */
 export function DropZone({
   onEntries,
+  takesArchives = true,
   children,
 }: {
   onEntries: (entries: readonly Entry[]) => void;
+  takesArchives?: boolean;
   children: ReactNode;
 }) {
   const [isOver, setOver] = useState(false);
@@ -34,7 +36,7 @@ export function DropZone({
       {children}
       <div className="flex flex-wrap gap-2">
         <Chooser label="Choose a folder" kind="primary" isFolder onEntries={onEntries} />
-        <Chooser label="Choose a .tar.gz" onEntries={onEntries} />
+        {takesArchives && <Chooser label="Choose a .tar.gz" onEntries={onEntries} />}
       </div>
     </div>
   );
