@@ -63,7 +63,7 @@ browserTest('a folder becomes a skill by the keyboard, is read as text, and is r
   await page.keyboard.press('Enter');
   await page.getByRole('dialog').getByText('# <script>alert(1)</script>').waitFor();
   await page.keyboard.press('Escape');
-  const archive = await page.getByRole('link', { name: 'Archive of house-style' }).getAttribute('href');
+  const archive = await page.getByRole('link', { name: 'Save house-style.tar.gz' }).getAttribute('href');
   const answer = await page.evaluate<[number, string | null]>(
     `fetch(${JSON.stringify(archive)}).then((one) => [one.status, one.headers.get('content-type')])`,
   );
@@ -80,6 +80,7 @@ browserTest('what is refused is said in words, at the name and at the files', as
   const visit = await at(`/console/apps/${app.id}/skills`);
   visit.allows(/^PUT .*: 400$/);
   const { page } = visit;
+  proxy.forget();
   await press(page, 'New skill');
   await choose(page, folderOf(join(scratch, 'empty-one'), { 'README.md': 'none' }));
   await page.getByText('A skill has a SKILL.md at its top.').waitFor();

@@ -60,7 +60,7 @@ function Row({ level, skill, hides, mayChange, onAsk }: Omit<ListProps, 'skills'
         <a
           className="button"
           data-kind="quiet"
-          aria-label={`Archive of ${name}`}
+          aria-label={`Save ${name}.tar.gz`}
           href={`${(isOwn ? level : ORGANIZATION).path(name)}/archive`}
           download={`${name}.tar.gz`}
         >
