@@ -93,6 +93,13 @@ describe.skipIf(!bench)('the folder of a context', () => {
     expect(bench!.workspaces.get(id).usedBy).toBe(null);
   });
 
+  test('that is kept is not read again', async () => {
+    const { trees } = bench!.workspaces;
+    const key = await kept();
+    await trees.keepContext({ key, group: 'prj_1' }, Readable.from(['no archive'], { objectMode: false }));
+    trees.takeContext(key).release();
+  });
+
   test('is dropped least recently used, and never while a turn has it or waits for it', async () => {
     const trees = new Trees(bench!.host, { trees: 1, files: 1e6, bytes: 1e9 });
     const keep = (key: string, group = 'prj_1') => trees.keepContext({ key, group }, stream(FILES));
@@ -168,6 +175,18 @@ describe.skipIf(!bench)('an agent with places in its HOME', () => {
     const look = (more: Partial<TurnRequest>) => reply(id, { agent: shell(LOOK, PLACES), ...more });
     expect(await look({ context: other })).toBe('./.a/skills/other/SKILL.md\n');
     expect(await look({})).toBe('-');
+  });
+
+  test.each([
+    ['a link to the context', 'ln -s "$HEADRACE_CONTEXT" .a'],
+    ['a link to a folder of the context', 'mkdir .a; ln -s "$HEADRACE_CONTEXT/skills" .a/b'],
+    ['a closed folder', 'mkdir -p .a/b .a/skills/x; chmod 500 .a/b .a/skills; chmod 500 .a'],
+  ])('%s that it left above them gives way', async (_, script) => {
+    const id = await workspace();
+    const context = await kept();
+    await reply(id, { agent: shell(`cd; rm -rf .a; ${script}`, {}), context });
+    const look = shell('cat ~/.a/b/NOTES.md ~/.a/skills/notes/SKILL.md', PLACES);
+    for (let i = 0; i < 2; i++) expect(await reply(id, { agent: look, context })).toBe('Write tests.notes');
   });
 
   test('links and files that it left lead nowhere else, and give way', async () => {
