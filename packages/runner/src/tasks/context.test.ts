@@ -179,13 +179,14 @@ describe.skipIf(!bench)('an agent with places in its HOME', () => {
 
   test.each([
     ['a link to the context', 'ln -s "$HEADRACE_CONTEXT" .a'],
-    ['a link to a folder of the context', 'mkdir .a; ln -s "$HEADRACE_CONTEXT/skills" .a/b'],
-    ['a closed folder', 'mkdir -p .a/b .a/skills/x; chmod 500 .a/b .a/skills; chmod 500 .a'],
+    ['a deeper link to the context', 'mkdir .b; ln -s "$HEADRACE_CONTEXT" .b/c'],
+    ['closed folders', 'mkdir -p .a .b/c/skills/x; touch .a/instructions.md; chmod 500 .a .b/c .b'],
   ])('%s that it left above them gives way', async (_, script) => {
     const id = await workspace();
     const context = await kept();
-    await reply(id, { agent: shell(`cd; rm -rf .a; ${script}`, {}), context });
-    const look = shell('cat ~/.a/b/NOTES.md ~/.a/skills/notes/SKILL.md', PLACES);
+    await reply(id, { agent: shell(`cd; ${script}`), context });
+    const places = { instructionsFile: '.a/instructions.md', skillsFolder: '.b/c/skills' };
+    const look = shell('cat ~/.a/instructions.md ~/.b/c/skills/notes/SKILL.md', places);
     for (let i = 0; i < 2; i++) expect(await reply(id, { agent: look, context })).toBe('Write tests.notes');
   });
 
