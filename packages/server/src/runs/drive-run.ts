@@ -42,7 +42,10 @@ async function begin(started: StartedRun): Promise<TurnEnd> {
   try {
     return (await ensureTask(started)) ? await driveTurn(started) : { kind: 'lost', text: '' };
   } catch (error) {
-    if (!(error instanceof ContextUnavailable) || !isLastAttempt(job, error.cause)) throw error;
+    if (!(error instanceof ContextUnavailable)) throw error;
+    if (await isToStop(started))
+      return { kind: 'ended', end: { ...NOT_STARTED, outcome: 'cancelled', error: null }, text: '' };
+    if (!isLastAttempt(job, error.cause)) throw error;
     ctx.log.error({ err: error, run: run.id }, 'a run could not be given its instructions and skills');
     const { message } = error;
     return {
@@ -51,6 +54,15 @@ async function begin(started: StartedRun): Promise<TurnEnd> {
       text: '',
     };
   }
+}
+
+async function isToStop({ ctx, run }: StartedRun): Promise<boolean> {
+  const now = await ctx.db
+    .selectFrom('runs')
+    .select('cancel_requested_at')
+    .where('id', '=', run.id)
+    .executeTakeFirst();
+  return now?.cancel_requested_at != null;
 }
 
 type Loaded = Pick<StartedRun, 'thread' | 'project' | 'rules'>;

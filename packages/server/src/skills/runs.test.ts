@@ -186,6 +186,16 @@ describe('what a run began with', () => {
     expect(await seen(b)).toBe('Write tests.\nhow notes');
   });
 
+  test('that the sandbox does not take leaves a run that can be stopped', async () => {
+    const b = await bench();
+    const sent = vi.spyOn(s.service.ctx.runner, 'putContext').mockImplementation(async () => {
+      await ok(s.call('POST', `${b.at}/stop`, {}));
+      throw new RunnerError(400, 'invalid_tar', 'no');
+    });
+    await b.work(look, 'cancelled');
+    expect(sent).toHaveBeenCalledTimes(1);
+  });
+
   test('whose archive is damaged fails the run, until the skill is set again', async () => {
     const b = await bench();
     const { store, db } = s.service.ctx;
