@@ -75,7 +75,9 @@ describe('where agents find instructions and skills', () => {
 
   test('paths in HOME', () => {
     const paths = { instructionsFile: '.other/..notes.md', skillsFolder: 'skills' };
-    expect(given(paths).config.agents['other']).toMatchObject(paths);
+    expect(
+      given({ ...paths, home: { 'skills/own': 'x', skillsx: 'x' } }).config.agents['other'],
+    ).toMatchObject(paths);
   });
 
   const OUTSIDE = [
@@ -98,6 +100,10 @@ describe('where agents find instructions and skills', () => {
       [{ skillsFolder: path }, 'skillsFolder'],
     ]),
     [{ instructionsFile: 'a', home: { a: 'text' } }, 'instructionsFile'],
+    [{ instructionsFile: 'a/b', home: { a: 'text' } }, 'instructionsFile'],
+    [{ instructionsFile: 'a', home: { 'a/b': 'text' } }, 'instructionsFile'],
+    [{ skillsFolder: 'a', home: { a: 'text' } }, 'skillsFolder'],
+    [{ skillsFolder: 'a/b', home: { a: 'text' } }, 'skillsFolder'],
     [{ instructionsFile: 'a/x', skillsFolder: 'a' }, 'skillsFolder'],
     [{ instructionsFile: 'a', skillsFolder: 'a/x' }, 'skillsFolder'],
     [{ instructionsFile: 'a', skillsFolder: 'a' }, 'skillsFolder'],

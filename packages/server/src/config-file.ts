@@ -209,8 +209,11 @@ export function readConfigFile(
   for (const name of BUILT_IN_AGENTS)
     if (agents[name]) say(`/agents/${name}`, 'is built in; choose another name');
   for (const [name, { instructionsFile, skillsFolder, home }] of Object.entries(agents)) {
-    if (instructionsFile !== null && Object.hasOwn(home, instructionsFile))
-      say(`/agents/${name}/instructionsFile`, 'is one of the files of `home`');
+    const files = Object.keys(home);
+    if (instructionsFile !== null && files.some((file) => isOneBelow(instructionsFile, file)))
+      say(`/agents/${name}/instructionsFile`, 'is one of the files of `home`, or one lies below the other');
+    if (skillsFolder !== null && files.some((file) => `${skillsFolder}/`.startsWith(`${file}/`)))
+      say(`/agents/${name}/skillsFolder`, 'is one of the files of `home`, or lies below one');
     if (instructionsFile !== null && skillsFolder !== null && isOneBelow(instructionsFile, skillsFolder))
       say(`/agents/${name}/skillsFolder`, 'and instructionsFile must not be one below the other');
   }

@@ -1,14 +1,12 @@
 import { closeSync, openSync, readSync, statSync } from 'node:fs';
 import { insideOf } from '../draft-tree.ts';
+import { skillLines } from '../skill-lines.ts';
 import { walk } from './tools/walk.ts';
 
 const FILE = 'AGENTS.md',
   FILE_BYTES = 32 * 1024,
   VISITED = 20_000,
   NAMED = 30;
-
-/** Of the list of skills; longer descriptions are cut alike. */
-const SKILLS_CHARACTERS = 32_000;
 
 /** What the service tells the agent, besides the app's own instructions. */
 export interface Told {
@@ -58,13 +56,7 @@ export function instructionsOf(
 }
 
 function skillsText(skills: Told['skills'], folder: string): string {
-  const all = skills.reduce((sum, { description }) => sum + description.length, 0);
-  const most = all > SKILLS_CHARACTERS ? Math.floor(SKILLS_CHARACTERS / skills.length) : Infinity;
-  const lines = skills.map(({ name, description }) => {
-    const line = description.replaceAll(/\s+/g, ' ');
-    return `- ${name}: ${line.length > most ? `${line.slice(0, most)}…` : line}`;
-  });
-  return `# Skills\n\nBefore you do what a skill is for, read ${folder}/skills/<name>/SKILL.md; the files that it names are beside it, and can be read and run but not changed.\n\n${lines.join('\n')}`;
+  return `# Skills\n\nBefore you do what a skill is for, read ${folder}/skills/<name>/SKILL.md; the files that it names are beside it, and can be read and run but not changed.\n\n${skillLines(skills).join('\n')}`;
 }
 
 /** The app's own instructions, of which no more is read than is told; undefined where there is no such file. */

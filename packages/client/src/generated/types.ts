@@ -1153,7 +1153,7 @@ export interface System {
 }
 export interface Stuck {
   kind: 'run' | 'apply' | 'build' | 'initialization' | 'delivery' | 'operation' | 'cleanup';
-  /** The run, apply, build or operation; of an initialization its thread; of a cleanup the thread whose workspace, or the project whose objects, cannot be removed. */
+  /** The run, apply, build or operation; of an initialization its thread; of a cleanup the thread whose workspace, or the project or organization whose objects, cannot be removed. */
   id: string;
   orgId: string | null;
   projectId: string | null;

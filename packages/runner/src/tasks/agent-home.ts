@@ -16,16 +16,17 @@ const GIVE = `set -e
 umask 022
 give() (
   [ -n "$2" ] || exit 0
-  chmod -R u+rwX -- "./$2" 2>/dev/null || true
-  rm -rf -- "./$2"
-  [ -e "${CONTEXT_FOLDER}/$1" ] || exit 0
   at=.
   IFS=/
   set -f
   for name in $(dirname -- "$2"); do
     at="$at/$name"
-    if [ -L "$at" ] || [ ! -d "$at" ]; then rm -rf -- "$at"; mkdir -- "$at"; fi
+    if [ -L "$at" ] || [ ! -d "$at" ]; then rm -f -- "$at"; mkdir -- "$at"; fi
+    chmod u+rwx -- "$at"
   done
+  [ -L "./$2" ] || chmod -R u+rwX -- "./$2" 2>/dev/null || true
+  rm -rf -- "./$2"
+  [ -e "${CONTEXT_FOLDER}/$1" ] || exit 0
   cp -R -- "${CONTEXT_FOLDER}/$1" "./$2"
 )
 give instructions.md "$1"

@@ -93,6 +93,13 @@ describe.skipIf(!bench)('the folder of a context', () => {
     expect(bench!.workspaces.get(id).usedBy).toBe(null);
   });
 
+  test('that is kept is not read again', async () => {
+    const { trees } = bench!.workspaces;
+    const key = await kept();
+    await trees.keepContext({ key, group: 'prj_1' }, Readable.from(['no archive'], { objectMode: false }));
+    trees.takeContext(key).release();
+  });
+
   test('is dropped least recently used, and never while a turn has it or waits for it', async () => {
     const trees = new Trees(bench!.host, { trees: 1, files: 1e6, bytes: 1e9 });
     const keep = (key: string, group = 'prj_1') => trees.keepContext({ key, group }, stream(FILES));
@@ -168,6 +175,19 @@ describe.skipIf(!bench)('an agent with places in its HOME', () => {
     const look = (more: Partial<TurnRequest>) => reply(id, { agent: shell(LOOK, PLACES), ...more });
     expect(await look({ context: other })).toBe('./.a/skills/other/SKILL.md\n');
     expect(await look({})).toBe('-');
+  });
+
+  test.each([
+    ['a link to the context', 'ln -s "$HEADRACE_CONTEXT" .a'],
+    ['a deeper link to the context', 'mkdir .b; ln -s "$HEADRACE_CONTEXT" .b/c'],
+    ['closed folders', 'mkdir -p .a .b/c/skills/x; touch .a/instructions.md; chmod 500 .a .b/c .b'],
+  ])('%s that it left above them gives way', async (_, script) => {
+    const id = await workspace();
+    const context = await kept();
+    await reply(id, { agent: shell(`cd; ${script}`), context });
+    const places = { instructionsFile: '.a/instructions.md', skillsFolder: '.b/c/skills' };
+    const look = shell('cat ~/.a/instructions.md ~/.b/c/skills/notes/SKILL.md', places);
+    for (let i = 0; i < 2; i++) expect(await reply(id, { agent: look, context })).toBe('Write tests.notes');
   });
 
   test('links and files that it left lead nowhere else, and give way', async () => {

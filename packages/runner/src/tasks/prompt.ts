@@ -1,4 +1,5 @@
 import type { ContentBlock } from '@agentclientprotocol/sdk';
+import { skillLines } from '@headrace/agent/skill-lines.ts';
 import { CONTEXT_FOLDER } from '../protocol.ts';
 import type { Attachment, Told, TurnAgent, TurnRequest } from '../protocol.ts';
 import type { Session } from './acp-session.ts';
@@ -45,10 +46,7 @@ const skillsText = (skills: Told['skills']): string =>
   [
     '<skills>',
     'Read the SKILL.md in the folder of a skill before you do what its description names.',
-    ...skills.map(
-      ({ name, description }) =>
-        `- ${name}: ${description.replaceAll(/\s+/g, ' ')} (${CONTEXT_FOLDER}/skills/${name})`,
-    ),
+    ...skillLines(skills).map((line, i) => `${line} (${CONTEXT_FOLDER}/skills/${skills[i]!.name})`),
     '</skills>',
   ].join('\n');
 

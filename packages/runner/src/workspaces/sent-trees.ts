@@ -16,10 +16,20 @@ export class SentTrees {
 
   /** Adds a tree that was sent, and holds it. */
   add(tree: Omit<SourceTree, 'users'>): void {
-    const held = this.#cache.add(tree);
+    this.#hold(this.#cache.add(tree));
+  }
+
+  /** Holds a tree that is here already, as one that was sent; false where it is not. */
+  holdKept(key: string): boolean {
+    const tree = this.#cache.take(key);
+    if (tree) this.#hold(tree);
+    return tree !== undefined;
+  }
+
+  #hold(tree: SourceTree): void {
     this.letGo(tree.key);
     const timer = setTimeout(() => this.letGo(tree.key), this.#heldMs).unref();
-    this.#held.set(tree.key, { tree: held, timer });
+    this.#held.set(tree.key, { tree, timer });
   }
 
   /** Ends the hold of a tree that was sent. */

@@ -188,8 +188,12 @@ export class Trees {
     this.#histories.add(await this.#withRoom(() => this.#unpackKept(key, tar)));
   }
 
-  /** Keeps a folder for the turns of a project. Throws `invalid_tar` 400, `no_space` 503. */
+  /** Keeps a folder for the turns of a project; one that is here already is not read again. Throws `invalid_tar` 400, `no_space` 503. */
   async keepContext(key: TreeKey, tar: Readable): Promise<void> {
+    if (this.#contexts.holdKept(key.key)) {
+      tar.resume();
+      return;
+    }
     this.#contexts.add(await this.#withRoom(() => this.#unpackKept(key, tar)));
   }
 

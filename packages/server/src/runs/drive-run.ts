@@ -2,8 +2,9 @@ import { transaction } from '../db/transaction.ts';
 import { effectiveSettings } from '../settings/index.ts';
 import { lockThreadById } from '../threads/index.ts';
 import type { ClaimedRun, LostCode, StartedRun } from './claimed-run.ts';
-import { ensureTask } from './ensure-task.ts';
+import { ContextUnavailable, ensureTask } from './ensure-task.ts';
 import { judgeEnd } from './model-failure.ts';
+import { isLastAttempt } from './prepare-run.ts';
 import { endAttempt } from './repair/repair.ts';
 import { settleFailure } from './settle-failure.ts';
 import { settleRepair } from './settle-repair.ts';
@@ -18,11 +19,50 @@ import type { TurnEnd } from './turn.ts';
 export async function driveRun(claimed: ClaimedRun, lostCode: LostCode, fresh?: Loaded): Promise<boolean> {
   const started = await load(claimed, fresh);
   if (!started) return false;
-  const turn: TurnEnd = (await ensureTask(started)) ? await driveTurn(started) : { kind: 'lost', text: '' };
+  const turn = await begin(started);
   if (turn.kind === 'left') return false;
   await settleEnd(started, turn, lostCode);
   await cleanUp(started);
   return true;
+}
+
+const NOT_STARTED = {
+  type: 'end',
+  outcome: 'failed',
+  exitCode: null,
+  signal: null,
+  timedOut: false,
+  oom: false,
+  durationMs: 0,
+} as const;
+
+/** A task that its context keeps from starting, for good, ends as one that failed. */
+async function begin(started: StartedRun): Promise<TurnEnd> {
+  const { ctx, job, run } = started;
+  try {
+    return (await ensureTask(started)) ? await driveTurn(started) : { kind: 'lost', text: '' };
+  } catch (error) {
+    if (!(error instanceof ContextUnavailable)) throw error;
+    if (await isToStop(started))
+      return { kind: 'ended', end: { ...NOT_STARTED, outcome: 'cancelled', error: null }, text: '' };
+    if (!isLastAttempt(job, error.cause)) throw error;
+    ctx.log.error({ err: error, run: run.id }, 'a run could not be given its instructions and skills');
+    const { message } = error;
+    return {
+      kind: 'ended',
+      end: { ...NOT_STARTED, error: { code: 'workspace_unavailable', message } },
+      text: '',
+    };
+  }
+}
+
+async function isToStop({ ctx, run }: StartedRun): Promise<boolean> {
+  const now = await ctx.db
+    .selectFrom('runs')
+    .select('cancel_requested_at')
+    .where('id', '=', run.id)
+    .executeTakeFirst();
+  return now?.cancel_requested_at != null;
 }
 
 type Loaded = Pick<StartedRun, 'thread' | 'project' | 'rules'>;

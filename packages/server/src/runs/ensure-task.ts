@@ -1,7 +1,9 @@
 import { RunnerError } from '@headrace/runner/client';
 import type { TurnRequest } from '@headrace/runner/protocol';
+import { ApiError } from '../http/errors.ts';
 import { awaitRunner } from '../runner/await-runner.ts';
 import { findTask } from '../runner/find-task.ts';
+import { WorkspaceUnavailable } from '../runner/workspace-unavailable.ts';
 import { setupLogFile } from '../setups/index.ts';
 import type { StartedRun } from './claimed-run.ts';
 import { beginAttempt } from './repair/repair.ts';
@@ -11,9 +13,13 @@ import { turnRequest } from './turn-request.ts';
 /** How often a context is sent that the runner has dropped again before the task could start. */
 const SENDS = 2;
 
+/** The runner does not get, or keep, what the agent is told. The message is for people. */
+export class ContextUnavailable extends Error {}
+
 /**
  * Starts the run's task where it is not there yet. False when its runner is gone, so that nobody can say
- * whether it ran. Throws where the runner does not say whether it has the task: that is tried again.
+ * whether it ran. Throws where the runner does not say whether it has the task: that is tried again;
+ * `ContextUnavailable` where it cannot start it.
  */
 export async function ensureTask(started: StartedRun): Promise<boolean> {
   const { ctx, job, project, run, thread, rules, repair } = started;
@@ -44,8 +50,32 @@ async function startTurn({ ctx, job, run }: StartedRun, request: TurnRequest): P
       await ctx.runner.startTask(run.id, request, job.claimedAt);
       return;
     } catch (error) {
-      if (!(error instanceof RunnerError && error.code === 'no_context') || sent === SENDS) throw error;
-      await ctx.runner.putContext(request.context!, run.project_id, contextTar(ctx, run.context!));
+      if (!(error instanceof RunnerError && error.code === 'no_context')) throw error;
+      if (sent === SENDS) throw new ContextUnavailable(reasonOf(error), { cause: error });
+      await sendContext({ ctx, run }, request.context!).catch((cause: unknown) => {
+        throw new ContextUnavailable(reasonOf(cause), { cause });
+      });
     }
   }
+}
+
+/** Under way in this process, by key: the threads of an app begin together where a runner is new. */
+const sending = new Map<string, Promise<void>>();
+
+function sendContext({ ctx, run }: Pick<StartedRun, 'ctx' | 'run'>, key: string): Promise<void> {
+  const known = sending.get(key);
+  if (known) return known;
+  const sent = ctx.runner
+    .putContext(key, run.project_id, contextTar(ctx, run.context!))
+    .finally(() => sending.delete(key));
+  sending.set(key, sent);
+  return sent;
+}
+
+function reasonOf(error: unknown): string {
+  const { cause, message } = error as Error;
+  if (cause instanceof WorkspaceUnavailable) return cause.message;
+  return cause instanceof ApiError
+    ? 'The skills of this run cannot be read from the storage. Retry, or ask the operator to look at it.'
+    : `The sandbox does not take the instructions and skills of this run: ${message}`;
 }

@@ -1,5 +1,6 @@
 import { RunnerError } from '@headrace/runner/client';
 import { ApiError } from '../http/errors.ts';
+import type { Job } from '../jobs/job.ts';
 import { WorkspaceUnavailable } from '../runner/workspace-unavailable.ts';
 import { prepareWorkspace } from '../workspaces/index.ts';
 import type { ClaimedRun } from './claimed-run.ts';
@@ -23,7 +24,7 @@ export async function prepareRun(claimed: ClaimedRun): Promise<'ready' | 'failed
     if (thread === 'waits') return thread;
     return thread ? 'ready' : 'gone';
   } catch (error) {
-    if (job.failures + 1 < (isUnavailable(error) ? WORKSPACE_ATTEMPTS : LAST_ATTEMPTS)) throw error;
+    if (!isLastAttempt(job, error)) throw error;
     ctx.log.error({ err: error, run: run.id }, 'the workspace of a run could not be prepared');
     const message =
       error instanceof WorkspaceUnavailable
@@ -37,6 +38,10 @@ export async function prepareRun(claimed: ClaimedRun): Promise<'ready' | 'failed
     return 'failed';
   }
 }
+
+/** Whether a run whose workspace failed so is not tried again. */
+export const isLastAttempt = ({ failures }: Pick<Job, 'failures'>, error: unknown): boolean =>
+  failures + 1 >= (isUnavailable(error) ? WORKSPACE_ATTEMPTS : LAST_ATTEMPTS);
 
 /**
  * Whether no sandbox can hold the workspace. Where its source could not be read, the runner only saw the

@@ -42,14 +42,16 @@ export async function prepareSkill(call: Call): Promise<Prepared<SkillRequest>> 
 
 /**
  * Sets the skill that the path names to just what the body says; it keeps its id. Its files are put only where
- * it has others.
+ * it has others, or where its object is missing or has another size.
  */
 export async function setSkill(call: Call, claim: Claim, { skill, levelOf }: Setting) {
   const { ctx } = call;
   const level = await levelOf.find(call);
   const known = await findSkill(ctx.db, level, call.params.name!);
-  const same = known?.sha256 === skill.sha256 ? await save(call, claim, { skill, levelOf }, null) : null;
-  if (same) return same;
+  if (known?.sha256 === skill.sha256 && (await isStored(ctx, known))) {
+    const same = await save(call, claim, { skill, levelOf }, null);
+    if (same) return same;
+  }
   const object = newObject(level);
   await putObject(ctx, object, skill.archive);
   try {
@@ -58,6 +60,10 @@ export async function setSkill(call: Call, claim: Claim, { skill, levelOf }: Set
     await discardUncommitted(ctx.db, object).catch(() => null);
     throw error;
   }
+}
+
+async function isStored({ store }: Context, { archive_key: key, archive_byte_size: byteSize }: SkillRow) {
+  return (await faultsMapped(store.head(key)))?.byteSize === byteSize;
 }
 
 interface Setting {
@@ -88,9 +94,14 @@ function save(call: Call, claim: Claim, { skill, levelOf }: Setting, key: string
       file_count: skill.fileCount,
       byte_size: skill.byteSize,
       sha256: skill.sha256,
-      archive_key: key ?? before!.archive_key,
-      archive_sha256: skill.archiveSha256,
-      archive_byte_size: skill.archive.length,
+      // The bytes of a kept object may be those of another version of the compressor.
+      ...(key === null
+        ? archiveOf(before!)
+        : {
+            archive_key: key,
+            archive_sha256: skill.archiveSha256,
+            archive_byte_size: skill.archive.length,
+          }),
     });
     if (before && key !== null) await expireArchive(tx, call.ctx, before);
     await audit(tx, call, 'skill.set', row.id);
@@ -99,6 +110,12 @@ function save(call: Call, claim: Claim, { skill, levelOf }: Setting, key: string
     return result;
   });
 }
+
+const archiveOf = ({ archive_key, archive_sha256, archive_byte_size }: SkillRow) => ({
+  archive_key,
+  archive_sha256,
+  archive_byte_size,
+});
 
 export async function deleteSkill(tx: Tx, call: Call, level: Level) {
   const row = await loadSkill(tx.db, level, call.params.name!);

@@ -11,7 +11,9 @@ import type { TurnRequest } from '@headrace/runner/protocol';
 import { TAR_END, tarHeader, tarPadding } from '@headrace/runner/tar';
 import type { Context } from '../context.ts';
 import type { RunContext, RunRow } from '../db/schema.ts';
+import { WorkspaceUnavailable } from '../runner/workspace-unavailable.ts';
 import { sourceFault } from '../sources/index.ts';
+import { ObjectNotFoundError } from '../storage/object-store.ts';
 import { readTar } from '../trees/tar-reader.ts';
 
 /**
@@ -63,7 +65,8 @@ function instructionsOf({ instructions }: RunContext): string | null {
     : given.map((text, i) => (i < given.length - 1 ? text!.trimEnd() : text)).join('\n\n');
 }
 
-/** The files of the folder as a tar, one skill after the other. Its reader sees 503 where the store is away. */
+/** The files of the folder as a tar, one skill after the other. Its reader sees 503
+ * where the store is away, and `WorkspaceUnavailable` where an archive is damaged. */
 export function contextTar({ store }: Pick<Context, 'store'>, context: RunContext): Readable {
   async function* chunks(): AsyncGenerator<Buffer> {
     const instructions = instructionsOf(context);
@@ -71,15 +74,24 @@ export function contextTar({ store }: Pick<Context, 'store'>, context: RunContex
       yield entry({ path: 'instructions.md', bytes: Buffer.from(instructions), executable: false });
     for (const { name, archive_key: key } of context.skills) {
       const archive = await store.get(key).catch((error: unknown) => {
-        throw sourceFault(error);
+        throw error instanceof ObjectNotFoundError ? damaged(name, error) : sourceFault(error);
       });
-      for await (const { path, executable, read } of readTar(Readable.from([archive]).pipe(createGunzip())))
-        yield entry({ path: `skills/${name}/${path}`, bytes: await read(), executable });
+      try {
+        for await (const { path, executable, read } of readTar(Readable.from([archive]).pipe(createGunzip())))
+          yield entry({ path: `skills/${name}/${path}`, bytes: await read(), executable });
+      } catch (error) {
+        throw damaged(name, error);
+      }
     }
     yield TAR_END;
   }
   return Readable.from(chunks(), { objectMode: false });
 }
+
+const damaged = (name: string, cause: unknown) =>
+  new WorkspaceUnavailable(`The files of the skill ${name} are damaged or lost. Set the skill again.`, {
+    cause,
+  });
 
 const entry = ({ path, bytes, executable }: { path: string; bytes: Buffer; executable: boolean }): Buffer =>
   Buffer.concat([tarHeader({ path, byteSize: bytes.length, executable }), bytes, tarPadding(bytes.length)]);

@@ -149,6 +149,70 @@ describe('what a run began with', () => {
     expect(sent).toHaveBeenCalledTimes(2);
   });
 
+  test('is sent once to a runner that two threads need it of at a time', async () => {
+    const b = await bench();
+    const { runner } = s.service.ctx;
+    const { thread } = await ok(s.call('POST', `${b.app}/threads`, {}));
+    const put = runner.putContext;
+    const start = vi.spyOn(runner, 'startTask');
+    const sent = vi.spyOn(runner, 'putContext').mockImplementation(async (...given) => {
+      await vi.waitFor(
+        () => {
+          expect(start.mock.settledResults.filter(({ type }) => type === 'rejected')).toHaveLength(2);
+        },
+        { timeout: 20_000 },
+      );
+      return put(...given);
+    });
+    const at = `${b.app}/threads/${thread.id}`;
+    const first = await b.send(look);
+    const second = await ok(s.call('POST', `${at}/messages`, { content: look }));
+    const ends = [await b.ended(first.run.id)];
+    ends.push((await ok(s.call('GET', `${at}/runs/${second.run.id}?waitSeconds=30`))).run);
+    expect(ends.map(({ status }) => status)).toEqual(['completed', 'completed']);
+    expect(sent).toHaveBeenCalledTimes(1);
+  });
+
+  test('that the sandbox never takes fails the run, which frees its thread', async () => {
+    const b = await bench();
+    const { runner } = s.service.ctx;
+    const refused = new RunnerError(400, 'invalid_tar', 'The archive could not be written: no.');
+    vi.spyOn(runner, 'putContext').mockRejectedValue(refused);
+    expect((await b.work(look, 'failed')).error).toEqual({
+      code: 'workspace_unavailable',
+      message: `The sandbox does not take the instructions and skills of this run: ${refused.message}`,
+    });
+    vi.restoreAllMocks();
+    expect(await seen(b)).toBe('Write tests.\nhow notes');
+  });
+
+  test('that the sandbox does not take leaves a run that can be stopped', async () => {
+    const b = await bench();
+    const sent = vi.spyOn(s.service.ctx.runner, 'putContext').mockImplementation(async () => {
+      await ok(s.call('POST', `${b.at}/stop`, {}));
+      throw new RunnerError(400, 'invalid_tar', 'no');
+    });
+    await b.work(look, 'cancelled');
+    expect(sent).toHaveBeenCalledTimes(1);
+  });
+
+  test('whose archive is damaged fails the run, until the skill is set again', async () => {
+    const b = await bench();
+    const { store, db } = s.service.ctx;
+    const { archive_key: key } = await db
+      .selectFrom('skills')
+      .select('archive_key')
+      .where('project_id', '=', b.appId)
+      .executeTakeFirstOrThrow();
+    await store.put(key, Buffer.from('damaged'));
+    expect((await b.work(look, 'failed')).error).toEqual({
+      code: 'workspace_unavailable',
+      message: 'The files of the skill notes are damaged or lost. Set the skill again.',
+    });
+    await setSkill(b, 'notes');
+    expect(await seen(b)).toBe('Write tests.\nhow notes');
+  });
+
   test('is nothing in an app without instructions and skills: nothing is sent or asked for', async () => {
     const b = await newBench(s, { settings: { instructions: ' \n' } });
     const sent = vi.spyOn(s.service.ctx.runner, 'putContext');

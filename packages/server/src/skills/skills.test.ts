@@ -1,4 +1,5 @@
-import { randomUUID } from 'node:crypto';
+import { createHash, randomUUID } from 'node:crypto';
+import { gunzipSync, gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { expectStatus, newAccount, tenant } from '../accounts/callers.fixture.ts';
 import { startTestServer } from '../service.fixture.ts';
@@ -99,6 +100,59 @@ describe('200', () => {
     expect([await objects(), await inStore(`projects/${appId}/`)]).toEqual([[], []]);
   });
 
+  test('set again, a skill has its files again that were lost, and keeps sound ones as they are', async () => {
+    const { ctx } = s.service;
+    const verify = () =>
+      verifyStorage({ db: ctx.db, store: ctx.store }, { projectId: appId, concurrency: 2 });
+    expectStatus(await set('a'), 200);
+    const [lost] = await inStore(`projects/${appId}/skills/`);
+    await ctx.store.delete(lost!);
+    expectStatus(await set('a'), 200);
+    expect(await verify()).toMatchObject({ damage: 0, artifacts: 1 });
+    const key = (await inStore(`projects/${appId}/skills/`))[0]!;
+    expect(key).not.toBe(lost);
+    // As another version of the compressor made them.
+    const bytes = gzipSync(gunzipSync(await ctx.store.get(key)), { level: 0 });
+    await ctx.store.put(key, bytes);
+    await ctx.db
+      .updateTable('skills')
+      .set({
+        archive_sha256: createHash('sha256').update(bytes).digest('hex'),
+        archive_byte_size: bytes.length,
+      })
+      .where('archive_key', '=', key)
+      .execute();
+    expectStatus(await set('a'), 200);
+    expect(await inStore(`projects/${appId}/skills/`)).toEqual([key]);
+    expect(await verify()).toMatchObject({ damage: 0, artifacts: 1 });
+  });
+
+  test('what the store has of a deleted organization goes; what of one nothing names is reported', async () => {
+    const { ctx } = s.service;
+    const [unused, stray] = ['unused', 'stray'].map(
+      (name) => `organizations/${organizationId}/skills/${name}`,
+    );
+    for (const one of [unused, stray]) await ctx.store.put(one!, Buffer.from('1234567'));
+    await ctx.db
+      .insertInto('objects')
+      .values({ org_id: organizationId, project_id: null, key: unused!, committed_at: new Date() })
+      .execute();
+    const { warningFindings } = await verifyStorage(
+      { db: ctx.db, store: ctx.store },
+      { projectId: null, concurrency: 2 },
+    );
+    expect(warningFindings).toContainEqual(
+      expect.objectContaining({ kind: 'object_unused', projectId: null, objectKey: unused }),
+    );
+    expectStatus(await s.call('DELETE', `/api/organizations/${organizationId}`, undefined, { cookie }), 200);
+    const later = { ...ctx, clock: { offsetMs: (ctx.config.eventRetentionSeconds + 60) * 1000 } };
+    await cleanUp(later);
+    expect((await objects()).map((o) => [o.key, o.delete_after !== null]).sort()).toEqual([
+      [stray, true],
+      [unused, true],
+    ]);
+  });
+
   test("the organization's objects go with it; nobody else's do", async () => {
     expectStatus(await s.call('PUT', '/api/skills/a', skillOf('a'), { cookie }), 200);
     const { ctx } = s.service;
@@ -172,6 +226,17 @@ describe('400', () => {
     const content = Buffer.concat([Buffer.from(text), Buffer.of(0xff)]).toString('base64');
     const answer = await set('a', { files: [{ path: 'SKILL.md', content, encoding: 'base64' }] });
     expect(faultOf(answer)).toEqual([400, 'invalid_bundle', '/files']);
+  });
+
+  test('a path that no sandbox could hold', async () => {
+    // 2,814 bytes.
+    const deep = `${'🔑'.repeat(50)}/`.repeat(14);
+    expectStatus(await set('a', skillOf('a', { [deep + 'x'.repeat(186)]: '' })), 200);
+    expect(faultOf(await set('a', skillOf('a', { [deep + 'x'.repeat(187)]: '' })))).toEqual([
+      400,
+      'invalid_bundle',
+      '/files/1/path',
+    ]);
   });
 
   test('the name comes before the files', async () => {

@@ -70,3 +70,12 @@ export async function expireRest(
   for await (const { key } of store.list(`projects/${projectId}/`))
     await registerExpired(db, { org_id: orgId, project_id: projectId, key });
 }
+
+/** The same for objects of a whole organization, whose projects are deleted each for itself. */
+export async function expireRestOfOrganization(
+  { db, store }: Pick<Cleaning, 'db' | 'store'>,
+  orgId: string,
+): Promise<void> {
+  for await (const { key } of store.list(`organizations/${orgId}/`))
+    await registerExpired(db, { org_id: orgId, project_id: null, key });
+}

@@ -1,5 +1,5 @@
 /** What other domains may use of sources. */
-export { cleanUpObjects, expireRest } from './cleanup.ts';
+export { cleanUpObjects, expireRest, expireRestOfOrganization } from './cleanup.ts';
 export { gzipChunks } from './archive.ts';
 export type { SkillRequest } from './import/pool.ts';
 export { decodeFiles } from './import/bundle.ts';

@@ -95,14 +95,14 @@ const operations = sql`
   (select 'operation', o.id, o.org_id, o.project_id, null, null, null, 'unknown', o.uncertain_at
   from operations o where o.status = 'uncertain' order by o.lease_until limit ${MOST})`;
 
-/** Stored objects and rows by their projects, and workspaces that could not be put away. */
+/** Stored objects by their projects or organizations, rows by their projects, and workspaces that could not be put away. */
 const cleanups = (graceSeconds: number) => sql`
-  (select 'cleanup', f.project_id, min(f.org_id), f.project_id, null, null, null, 'storage', min(f.since)
+  (select 'cleanup', coalesce(f.project_id, f.org_id), f.org_id, f.project_id, null, null, null, 'storage', min(f.since)
   from (
     -- From the delays of its attempts back to when it was due first.
     select project_id, org_id, delete_after - (5 * (2 ^ least(attempts, 10) - 1) + 3600 * greatest(attempts - 10, 0)) * interval '1 second' as since
     from objects where attempts >= ${ATTEMPTS} limit ${MOST}
-  ) f group by f.project_id)
+  ) f group by f.org_id, f.project_id)
   union all
   (select 'cleanup', p.id, p.org_id, p.id, null, null, null, 'rows', p.deleted_at + ${graceSeconds} * interval '1 second'
   from projects p where p.deleted_at is not null and p.purged_at is null and p.emptied_at is null

@@ -11,7 +11,7 @@ const Stuck = Type.Object({
   kind: Enum(['run', 'apply', 'build', 'initialization', 'delivery', 'operation', 'cleanup'] as const),
   id: Text('run_01k9x3v5e8f7arh2m4t6w8y0zb', {
     description:
-      'The run, apply, build or operation; of an initialization its thread; of a cleanup the thread whose workspace, or the project whose objects, cannot be removed.',
+      'The run, apply, build or operation; of an initialization its thread; of a cleanup the thread whose workspace, or the project or organization whose objects, cannot be removed.',
   }),
   orgId: Nullable(Id('org')),
   projectId: Nullable(Id('prj')),

@@ -207,6 +207,24 @@ test('a deleted app whose sources are not removed is found, once the grace is ov
   expect(await kindsOf(appId, 66)).toEqual([`cleanup ${appId}`]);
 });
 
+test('objects of organizations are found by these, page by page', async () => {
+  const { db } = s.service.ctx;
+  const { organization: first } = await tenant(s);
+  const { organization: second } = await tenant(s);
+  const ids = [first.id, second.id].toSorted();
+  for (const orgId of ids)
+    for (const name of ['a', 'b'])
+      await sql`insert into objects (org_id, key, attempts, delete_after) values (${orgId}, ${`organizations/${orgId}/skills/${name}`}, 3, '2026-01-01')`.execute(
+        db,
+      );
+  const found = (await stuckIn(0)).filter(({ orgId }) => ids.includes(orgId));
+  expect(found.map(({ kind, id, orgId, projectId }) => [kind, id, orgId, projectId])).toEqual(
+    ids.map((id) => ['cleanup', id, id, null]),
+  );
+  expect((await ok(s.call('GET', '/api/system/stuck?limit=1', undefined, { cookie }))).stuck).toHaveLength(1);
+  await sql`delete from objects where org_id = any(${ids}::text[])`.execute(db);
+});
+
 test('only owners and admins of the first organization read it; its query is checked', async () => {
   const { cookie: elsewhere } = await tenant(s);
   const other = await invited(s, elsewhere, 'admin');

@@ -34,7 +34,14 @@ import { purgePullRequests } from '../pull-requests/index.ts';
 import { purgeRuns, purgeTools } from '../runs/index.ts';
 import { cleanUpLocalFolders, purgeHosted } from '../scm/index.ts';
 import { purgeSetups } from '../setups/index.ts';
-import { cleanUpObjects, expireRest, purgeBlobs, purgePacks, purgeSources } from '../sources/index.ts';
+import {
+  cleanUpObjects,
+  expireRest,
+  expireRestOfOrganization,
+  purgeBlobs,
+  purgePacks,
+  purgeSources,
+} from '../sources/index.ts';
 import { purgeTasks } from '../tasks/index.ts';
 import { markThreadsPurged } from '../threads/index.ts';
 import { findDeletedSubscriptions, purgeSubscriptions } from '../webhooks/index.ts';
@@ -182,6 +189,7 @@ async function purgeOrganizations(ctx: Cleaning): Promise<void> {
   const { rows } = await sql<{ id: string }>`
     select o.id from organizations o where o.purged_at is null and o.deleted_at <= ${ago(ctx, ctx.config.eventRetentionSeconds)}
     order by o.deleted_at limit ${BATCH}`.execute(ctx.db);
+  for (const { id } of rows) await expireRestOfOrganization(ctx, id);
   if (rows.length)
     await markOrganizationsPurged(
       ctx.db,

@@ -11,9 +11,11 @@ import { gzipChunks, tarChunks } from '../archive.ts';
 import { checkMembers, anArray } from './shape.ts';
 import { decodeFiles, fileFaults, fingerprint, parseBody } from './bundle.ts';
 import type { BundleBody, BundleFile } from './bundle.ts';
-import { invalidBundle } from './bundle-rules.ts';
+import { invalidBundle, MAX_FAULTS } from './bundle-rules.ts';
 import type { Refusal } from './bundle-rules.ts';
 
+/** Of a path, which a sandbox has below a folder for the skill: longer ones are no paths of Linux. */
+const PATH_BYTES = 3_000;
 const FILE = 'SKILL.md';
 /** A file has no bound but that of all files. */
 const LIMITS: SourceLimits = {
@@ -49,6 +51,12 @@ export async function parseSkill(bytes: Uint8Array, name: string): Promise<Parse
   const decoded = decodeFiles(body.files, LIMITS);
   if (!decoded.ok) return decoded;
   const { files } = decoded;
+  const long = files.flatMap(({ path }, index) =>
+    Buffer.byteLength(path) > PATH_BYTES
+      ? { path: `/files/${index}/path`, message: `must have at most ${PATH_BYTES} bytes in UTF-8` }
+      : [],
+  );
+  if (long.length > 0) return invalidBundle(long.slice(0, MAX_FAULTS));
   const front = readFront(files, name);
   if ('fault' in front) return invalidBundle([{ path: '/files', message: front.fault }]);
   const tree = manifestOf(

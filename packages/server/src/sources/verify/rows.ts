@@ -50,16 +50,16 @@ export const unregistered = (isKnown: boolean) =>
     : 'The object is needed, and not registered: nothing will remove it with its project.';
 
 /**
- * Objects of live projects (or of one) that are registered as kept and that no pack, build or skill
+ * Objects of live projects and organizations (or of one project) that are registered as kept and that no pack, build or skill
  * names.
  */
 export async function findUnused(
   db: Db,
   projectId: string | null,
-): Promise<{ key: string; project_id: string }[]> {
-  const { rows } = await sql<{ key: string; project_id: string }>`
-    select o.key, o.project_id from objects o join projects p on p.id = o.project_id
-    where p.deleted_at is null and o.committed_at is not null and o.delete_after is null and (${projectId}::text is null or p.id = ${projectId})
+): Promise<{ key: string; project_id: string | null }[]> {
+  const { rows } = await sql<{ key: string; project_id: string | null }>`
+    select o.key, o.project_id from objects o join organizations g on g.id = o.org_id left join projects p on p.id = o.project_id
+    where p.deleted_at is null and g.deleted_at is null and o.committed_at is not null and o.delete_after is null and (${projectId}::text is null or p.id = ${projectId})
       and not exists (select from packs where object_key = o.key) and not exists (select from builds where artifact_key = o.key)
       and not exists (select from skills where archive_key = o.key)`.execute(db);
   return rows;
