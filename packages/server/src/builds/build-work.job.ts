@@ -33,6 +33,7 @@ type BuildJob = Job<'build.work'>;
 const RETRY_SECONDS = 1;
 /** After so many failed attempts on a runner that answers, the build is given up. */
 const ATTEMPTS = 6;
+
 export async function workBuilds(ctx: Context, job: BuildJob): Promise<void> {
   const build = await findBuild(ctx.db, job.payload.buildId);
   if (!build || isEnded(build)) return;
@@ -71,9 +72,11 @@ async function findLayer(
   }
   const found = await setupOrWait(ctx, job, build, async () => {});
   if (found === 'waits') return undefined;
-  if (found.kind !== 'failed') return { layerOf: found.kind === 'ready' ? found.setupId : null };
-  await refuseForSetup(ctx, job, build);
-  return undefined;
+  if (found.kind === 'failed' || found.kind === 'lost') {
+    await refuseForSetup(ctx, job, build, found.kind);
+    return undefined;
+  }
+  return { layerOf: found.kind === 'ready' ? found.setupId : null };
 }
 
 /**

@@ -28,5 +28,5 @@ export async function awaitSetup(
 /** What a restored workspace says of its setup. */
 export const setupColumns = (setup: SetupFound): ThreadChange => ({
   setup_id: setup.kind === 'none' ? null : setup.setupId,
-  workspace_setup_status: setup.kind === 'failed' ? 'failed' : 'ready',
+  workspace_setup_status: setup.kind === 'failed' || setup.kind === 'lost' ? 'failed' : 'ready',
 });
