@@ -68,6 +68,15 @@ export async function resumeStart(db: Db, previewId: string): Promise<void> {
     .execute();
 }
 
+/** As resumeStart, for the previews whose jobs wait for a setup that ends in this transaction. */
+export async function resumeStartsAfter(tx: Tx, setupId: string): Promise<void> {
+  await sql`
+    update previews set starting_since = now() where starting_since = 'infinity'
+      and id in (select substr(key, length('preview:') + 1) from jobs where waits_for = ${setupId} and kind = 'preview.work' and status = 'queued')`.execute(
+    tx.db,
+  );
+}
+
 /** Records the source that the preview's sandbox holds. */
 export async function setSource(db: Db, previewId: string, sourceId: string | null): Promise<void> {
   await db.updateTable('previews').set({ source_id: sourceId }).where('id', '=', previewId).execute();
