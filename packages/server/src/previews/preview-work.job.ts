@@ -102,6 +102,7 @@ async function findLayer(
   const found = await setupOrWait(ctx, job, of, async (tx) => {
     await holdStart(tx, preview.id);
     isHeld = true;
+    return true;
   });
   if (found === 'waits') return { kind: 'left' };
   if (found.kind === 'failed') return { kind: 'failed', error: SETUP_FAILED };

@@ -6,6 +6,7 @@
  *   this runner lost its layers repeatedly   likewise, within 600 s of the last: it has no room for them
  *   else                                     a new one is made, and waited for
  */
+import { RunnerError } from '@headrace/runner/client';
 import type { Context } from '../context.ts';
 import type { Db } from '../db/database.ts';
 import type { SetupRow } from '../db/schema.ts';
@@ -71,13 +72,14 @@ export async function wantedSetup(
 
 /**
  * Finds the setup that a source needs. Where it is under way, the job is put off until its end, in a transaction
- * that `onWait` adds to, and the answer is `waits`: the handler returns.
+ * that `onWait` adds to, and the answer is `waits`: the handler returns. Where `onWait` returns false nobody waits
+ * any more: nothing is put off.
  */
 export async function setupOrWait(
   ctx: Context,
   job: Pick<Job, 'fence' | 'putOff'>,
   of: SourceOf,
-  onWait: (tx: Tx, setupId: string) => Promise<void>,
+  onWait: (tx: Tx, setupId: string) => Promise<boolean>,
 ): Promise<SetupFound | 'waits'> {
   for (let looks = 0; looks < LOOKS; looks++) {
     const found = await needSetup(ctx, of);
@@ -88,7 +90,7 @@ export async function setupOrWait(
     if (found.kind !== 'under way') return found;
     const waits = await transaction(ctx, async (tx) => {
       await job.fence(tx);
-      await onWait(tx, found.setupId);
+      if (!(await onWait(tx, found.setupId))) return true;
       if (!(await keepUnderWay(tx, found.setupId))) return false;
       await job.putOff(tx, found.setupId, PUT_OFF_SECONDS);
       return true;
@@ -101,6 +103,10 @@ export async function setupOrWait(
 /** Layers are a cache: the runner drops those that were not used for long where it needs their room. */
 const isKept = async (ctx: Context, projectId: string, setupId: string): Promise<boolean> =>
   (await ctx.runner.keptLayers(projectId)).includes(setupId);
+
+/** Whether the runner refuses to make a tree because it has the layer no more. */
+export const isLayerGone = (error: unknown): boolean =>
+  error instanceof RunnerError && error.code === 'no_layer';
 
 async function needSetup(
   ctx: Context,
