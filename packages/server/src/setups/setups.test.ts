@@ -283,6 +283,65 @@ describe.skipIf(!status?.ok)('what is lost', () => {
   });
 });
 
+describe.skipIf(!status?.ok)('layers that are lost again and again', () => {
+  test('fail builds and previews, which say that nothing is to be mended; a thread goes on', async () => {
+    const bench = await newSetupBench(server, FRESH);
+    const { id } = await bench.ask();
+    await bench.setupEnded(id);
+    await sql`update setups set layer_gone_at = now() where id = ${id}`.execute(ctx.db);
+    for (const n of [1, 2, 3, 4])
+      await sql`insert into setups (org_id, id, project_id, key, command, paths, timeout_seconds, source_id, status, runner_id, finished_at, layer_gone_at)
+        select org_id, ${`set_00${n}`} || substr(id, 8), project_id, key, command, paths, timeout_seconds, source_id, status, runner_id,
+          now() - interval '1 day', now() - interval '1 day' from setups where id = ${id}`.execute(ctx.db);
+    const build = await bench.ended((await bench.submit('true', { setup: true })).id);
+    expect(build.error).toEqual({
+      code: 'setup_failed',
+      message: expect.stringContaining('The runner does not keep'),
+    });
+    const order = { command: 'sleep 60', port: 3999 };
+    const { preview } = (await server.call('POST', `${bench.thread}/previews`, order)).body;
+    const read = async () => (await server.call('GET', `${bench.url}/previews/${preview.id}`)).body.preview;
+    await until(async () => (await read()).status === 'failed');
+    expect((await read()).error.message).toBe(
+      "The runner does not keep what the app's setup makes. Create a new preview later, or ask the operator to give it more room.",
+    );
+    const threadId = await bench.newThread();
+    await until(async () => (await bench.threadOf(threadId)).workspaceStatus === 'ready');
+    expect(await bench.threadOf(threadId)).toMatchObject({ workspaceSetupStatus: 'failed', setupId: id });
+  });
+});
+
+describe.skipIf(!status?.ok)('asking for one', () => {
+  test('answers the one under way, also where an ended one has a newer id', async () => {
+    const bench = await newSetupBench(server, FOREVER);
+    const { id } = await bench.ask();
+    const of = await ctx.db
+      .selectFrom('setups')
+      .select(['org_id', 'project_id', 'key', 'command', 'paths', 'timeout_seconds', 'source_id'])
+      .where('id', '=', id)
+      .executeTakeFirstOrThrow();
+    await ctx.db
+      .insertInto('setups')
+      .values({
+        ...of,
+        id: `set_${'z'.repeat(id.length - 4)}`,
+        status: 'failed',
+        finished_at: new Date(),
+      })
+      .execute();
+    expect((await bench.ask({ force: true })).id).toBe(id);
+    await runner.deleteTask(id);
+  });
+
+  test('is a conflict without the setting', async () => {
+    const bench = await newSetupBench(server, FRESH);
+    await bench.set({ setup: null });
+    expect((await server.call('POST', `${bench.url}/setups`, {})).body.error).toMatchObject({
+      code: 'conflict',
+    });
+  });
+});
+
 describe.skipIf(!status?.ok)('a failed setup', () => {
   test('is not repeated within 600 s; then it is', async () => {
     const bench = await newSetupBench(server, 'exit 3');
