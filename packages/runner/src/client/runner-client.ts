@@ -96,8 +96,10 @@ export function createRunnerClient(socketPath: string): RunnerClient {
     putContext: (key, group, tar) => call('PUT', at('contexts', key, `?group=${group}`), { tar }),
     groups: async () => (await call<{ groups: string[] }>('GET', '/groups')).groups,
     forgetGroup: (group) => call('DELETE', `/groups/${encodeURIComponent(group)}`),
-    keptSources: async (group) => (await call<{ keys: string[] }>('GET', `/sources?group=${group}`)).keys,
-    keptLayers: async (group) => (await call<{ keys: string[] }>('GET', `/layers?group=${group}`)).keys,
+    keptSources: async (group) =>
+      (await call<{ keys: string[] }>('GET', `/sources?group=${encodeURIComponent(group)}`)).keys,
+    keptLayers: async (group) =>
+      (await call<{ keys: string[] }>('GET', `/layers?group=${encodeURIComponent(group)}`)).keys,
     workspaceExists: async (id) => (await call<WorkspaceState>('GET', at('workspaces', id))).exists,
     workspaceSizes: async () =>
       (await call<{ workspaces: WorkspaceSize[] }>('GET', '/workspaces')).workspaces,

@@ -17,8 +17,8 @@ du -s -B1 . && du -s -b .`;
 /**
  * Trims the folder that a setup has left to what a layer may hold (protocol: Layers), in a sandbox in which
  * nothing of the setup lives. `given`: the paths of the files that the setup was given, with one character per
- * byte. Returns how many entries it has, and its size in bytes; the larger one where a file has holes, because a copy might fill them. Throws
- * `layer_too_large` 413; `not_made` 500 for any other fault.
+ * byte. Returns how many entries it has, and its size in bytes; the larger one where a file has holes, because a
+ * copy might fill them. Throws `layer_too_large` 413; `not_made` 500 for any other fault.
  */
 export async function trimLayer(
   host: Host,

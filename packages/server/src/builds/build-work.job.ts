@@ -33,6 +33,7 @@ type BuildJob = Job<'build.work'>;
 const RETRY_SECONDS = 1;
 /** After so many failed attempts on a runner that answers, the build is given up. */
 const ATTEMPTS = 6;
+
 export async function workBuilds(ctx: Context, job: BuildJob): Promise<void> {
   const build = await findBuild(ctx.db, job.payload.buildId);
   if (!build || isEnded(build)) return;
@@ -69,11 +70,13 @@ async function findLayer(
     await transaction(ctx, (tx) => postpone(tx, job, build, RETRY_SECONDS));
     return undefined;
   }
-  const found = await setupOrWait(ctx, job, build, async () => {});
+  const found = await setupOrWait(ctx, job, build, async () => true);
   if (found === 'waits') return undefined;
-  if (found.kind !== 'failed') return { layerOf: found.kind === 'ready' ? found.setupId : null };
-  await refuseForSetup(ctx, job, build);
-  return undefined;
+  if (found.kind === 'failed' || found.kind === 'lost') {
+    await refuseForSetup(ctx, job, build, found.kind);
+    return undefined;
+  }
+  return { layerOf: found.kind === 'ready' ? found.setupId : null };
 }
 
 /**
@@ -139,6 +142,10 @@ async function findOutcome(
     const run = await runCommand(ctx, job, build, how);
     if (run.kind === 'left') return undefined;
     if (run.kind === 'unknown') return lost('The sandbox of this build was lost. Submit the build again.');
+    if (run.kind === 'no layer')
+      return lost(
+        "The runner dropped what the app's setup had made before the build began. Submit it again.",
+      );
     // A store that stays away must not keep the build from being cancelled.
     if (build.cancel_requested_at !== null)
       return { status: 'failed', exitCode: null, code: 'cancelled', message: 'The build was cancelled.' };

@@ -74,20 +74,22 @@ export async function endBuild(
 const lockAnyThread = (tx: Tx, threadId: string): Promise<ThreadRow> =>
   tx.db.selectFrom('threads').selectAll().where('id', '=', threadId).forUpdate().executeTakeFirstOrThrow();
 
-/** Fails a queued build whose setup failed. */
+const REFUSALS = {
+  failed: "The app's setup failed. Read its logs, mend it, and submit the build again.",
+  lost: "The runner does not keep what the app's setup makes. Submit the build again later, or ask the operator to give it more room.",
+};
+
+/** Fails a queued build whose setup failed, or is lost again and again. */
 export async function refuseForSetup(
   ctx: Context,
   job: Job,
   { id, thread_id: threadId }: Pick<Build, 'id' | 'thread_id'>,
+  why: keyof typeof REFUSALS,
 ): Promise<void> {
   await transaction(ctx, async (tx) => {
     await job.fence(tx);
     const thread = threadId === null ? null : await lockAnyThread(tx, threadId);
-    const refused = await refuseBuild(
-      tx,
-      id,
-      "The app's setup failed. Read its logs, mend it, and submit the build again.",
-    );
+    const refused = await refuseBuild(tx, id, REFUSALS[why]);
     if (refused) await publishEnd(ctx, tx, refused, thread);
   });
 }

@@ -6,6 +6,7 @@ import type { Output } from '../logs/index.ts';
 import { findTask } from '../runner/find-task.ts';
 import { passCancelOn } from '../runner/pass-cancel-on.ts';
 import { sandboxOf } from '../settings/index.ts';
+import { isLayerGone, loseLayer } from '../setups/index.ts';
 import { putSourceFiles } from '../workspaces/index.ts';
 import { appendLog, isCancelRequested } from './store.ts';
 import type { Build } from './store.ts';
@@ -16,8 +17,8 @@ import type { Build } from './store.ts';
  */
 const MARGIN_MS = 120_000;
 
-/** `unknown`: the runner lost the command. */
-export type Run = Output | { kind: 'unknown' };
+/** `unknown`: the runner lost the command. `no layer`: it lost what was to lie below its source before it began. */
+export type Run = Output | { kind: 'unknown' } | { kind: 'no layer' };
 
 /**
  * Runs a build's command at the runner and stores what it prints. Throws what runner, store and database
@@ -35,7 +36,7 @@ export async function runCommand(
     const task = how === 'start' ? await startTask(ctx, build) : await findTask(ctx, build.id);
     if (!task) return { kind: 'unknown' };
     // The command starts when its source is there.
-    if (task.status === 'preparing') await putSource(ctx, build);
+    if (task.status === 'preparing' && !(await putSource(ctx, build))) return { kind: 'no layer' };
     return await storeOutput(
       ctx,
       job,
@@ -57,10 +58,20 @@ async function startTask(ctx: Context, build: Build): Promise<TaskState> {
   });
 }
 
-const putSource = (ctx: Context, build: Build): Promise<void> =>
-  sendFiles((watch) =>
-    putSourceFiles(ctx, build.project_id, build.source_id, (tar, origin) => {
-      watch(tar);
-      return ctx.runner.putSource(build.id, tar, { ...origin, layer: build.layer_of ?? undefined });
-    }),
-  );
+/** Returns false where the layer is no longer kept; its setup's record then says so. */
+async function putSource(ctx: Context, build: Build): Promise<boolean> {
+  const { layer_of: layer } = build;
+  try {
+    await sendFiles((watch) =>
+      putSourceFiles(ctx, build.project_id, build.source_id, (tar, origin) => {
+        watch(tar);
+        return ctx.runner.putSource(build.id, tar, { ...origin, layer: layer ?? undefined });
+      }),
+    );
+    return true;
+  } catch (error) {
+    if (layer === null || !isLayerGone(error)) throw error;
+    await loseLayer(ctx.db, layer);
+    return false;
+  }
+}

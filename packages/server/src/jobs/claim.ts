@@ -88,7 +88,7 @@ export function createClaim(db: Db, workerId: string): (claimable: Claimable) =>
       ), busy as materialized (
         select kind, fair_org, fair_key, count(*) as n from jobs where status = 'active' and not waiting group by kind, fair_org, fair_key
       ), claimed as (
-        update jobs set status = 'active', attempt = attempt + 1, worker_id = ${workerId}, claimed_at = now(), waiting = false
+        update jobs set status = 'active', attempt = attempt + 1, worker_id = ${workerId}, claimed_at = now(), waiting = false, waits_for = null
         where id = (
           select mine.id from (
             select kind, fair_org from orgs left join (select kind, fair_org, sum(n) as n from busy group by kind, fair_org) b using (kind, fair_org)

@@ -16,3 +16,8 @@ export const SETUP_FAILED: PreviewError = {
   code: 'setup_failed',
   message: "The app's setup failed. Read its logs, mend it, and create a new preview.",
 };
+export const LAYERS_LOST: PreviewError = {
+  code: 'setup_failed',
+  message:
+    "The runner does not keep what the app's setup makes. Create a new preview later, or ask the operator to give it more room.",
+};

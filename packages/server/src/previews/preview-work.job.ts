@@ -13,7 +13,7 @@ import { setupOrWait } from '../setups/index.ts';
 import { bringFirst } from './bring-source.ts';
 import { changeFenced, changePreview, projectOf } from './change-preview.ts';
 import { followPreview } from './follow-preview.ts';
-import { LATE, LOST, SETUP_FAILED } from './outcome.ts';
+import { LATE, LAYERS_LOST, LOST, SETUP_FAILED } from './outcome.ts';
 import type { Outcome } from './outcome.ts';
 import { LIFE_SECONDS, START_SECONDS } from './schemas.ts';
 import { isOpen } from './state.ts';
@@ -102,9 +102,11 @@ async function findLayer(
   const found = await setupOrWait(ctx, job, of, async (tx) => {
     await holdStart(tx, preview.id);
     isHeld = true;
+    return true;
   });
   if (found === 'waits') return { kind: 'left' };
   if (found.kind === 'failed') return { kind: 'failed', error: SETUP_FAILED };
+  if (found.kind === 'lost') return { kind: 'failed', error: LAYERS_LOST };
   if (isHeld) await resumeStart(ctx.db, preview.id);
   return { layer: found.kind === 'ready' ? found.setupId : undefined };
 }

@@ -68,6 +68,15 @@ export async function resumeStart(db: Db, previewId: string): Promise<void> {
     .execute();
 }
 
+/** As resumeStart, for the previews whose jobs wait for a setup that ends in this transaction. */
+export async function resumeStartsAfter(tx: Tx, setupId: string): Promise<void> {
+  await sql`
+    update previews set starting_since = now() where starting_since = 'infinity'
+      and id in (select substr(key, length('preview:') + 1) from jobs where waits_for = ${setupId} and kind = 'preview.work' and status = 'queued')`.execute(
+    tx.db,
+  );
+}
+
 /** Records a source before it is written: until that is settled, the sandbox may hold it in part. */
 export async function trySource(tx: Tx, previewId: string, sourceId: string | null): Promise<void> {
   await tx.db

@@ -17,7 +17,7 @@ export async function isElsewhere(ctx: Context, of: Started): Promise<boolean> {
   if (of.runner_id?.split(':')[0] === id) return false;
   const { rows } = await sql<{
     over: boolean;
-  }>`select ${of.started_at} + ${of.timeout_seconds + ELSEWHERE_SECONDS} * interval '1 second' < now() as over`.execute(
+  }>`select ${of.started_at}::timestamptz + ${of.timeout_seconds + ELSEWHERE_SECONDS} * interval '1 second' < now() as over`.execute(
     ctx.db,
   );
   return !rows[0]!.over;

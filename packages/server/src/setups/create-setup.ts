@@ -1,6 +1,7 @@
 import Type from 'typebox';
 import type { Context } from '../context.ts';
 import type { SetupRow } from '../db/schema.ts';
+import type { Tx } from '../db/transaction.ts';
 import { ApiError } from '../http/errors.ts';
 import { write } from '../http/operation.ts';
 import { Body, IdInput, Ok } from '../http/schemas.ts';
@@ -8,9 +9,10 @@ import { headNotInitialized, loadProject, scopeOf } from '../projects/index.ts';
 import { loadSource } from '../sources/index.ts';
 import { effectiveSettings } from '../settings/index.ts';
 import { queueSetup, wantedSetup } from './need-setup.ts';
+import type { SourceOf } from './need-setup.ts';
 import { Setup } from './schemas.ts';
 import { isEnded } from './state.ts';
-import { findNewest } from './store.ts';
+import { findCurrent } from './store.ts';
 import { setupView } from './view.ts';
 
 /** The layers that the runner of this host keeps for a project; undefined where none answers. */
@@ -36,18 +38,23 @@ export const createSetup = write({
     const sourceId = call.body.sourceId ?? project.head_source_id;
     if (call.body.sourceId !== undefined) await loadSource(tx.db, project.id, call.body.sourceId);
     const of = { org_id: project.org_id, project_id: project.id, source_id: sourceId };
-    if (!(await effectiveSettings(tx.db, project)).setup)
-      throw new ApiError('conflict', 'The app has no setup. Set one in its settings.');
-    if (sourceId === null) throw headNotInitialized();
-    const wanted = (await wantedSetup(tx.db, of))!;
-    const newest = await findNewest(tx.db, project.id, wanted.key);
+    // Read once: the organization's setting may change meanwhile.
+    const wanted = await wantedSetup(tx.db, of);
+    if (!wanted) throw await whyNone(tx, of);
+    const current = await findCurrent(tx.db, project.id, wanted.key);
     const setup =
-      newest && (!isEnded(newest) || (!call.body.force && isUsable(newest, call.ctx, kept)))
-        ? newest
+      current && (!isEnded(current) || (!call.body.force && isUsable(current, call.ctx, kept)))
+        ? current
         : await queueSetup(tx, of, wanted);
     return { status: 202, body: { ok: true, setup: setupView(setup) }, scope: scopeOf(project) };
   },
 });
+
+async function whyNone(tx: Tx, { project_id: projectId, source_id: sourceId }: SourceOf): Promise<ApiError> {
+  if (sourceId === null && (await effectiveSettings(tx.db, { project_id: projectId })).setup)
+    return headNotInitialized();
+  return new ApiError('conflict', 'The app has no setup. Set one in its settings.');
+}
 
 /** Whether it is ready, and its layer is not known to be gone. */
 function isUsable(setup: SetupRow, ctx: Context, kept: string[] | undefined): boolean {

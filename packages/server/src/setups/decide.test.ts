@@ -10,9 +10,12 @@ const record = (status: OfKey['status'], change: Partial<OfKey> = {}): OfKey => 
   runner_id: status === 'queued' ? null : `${HOST}:7`,
   layer_gone_at: null,
   is_recent: status === 'ready' || status === 'failed',
+  is_short_lived: false,
   ...change,
 });
-const gone = (change: Partial<OfKey> = {}) => record('ready', { layer_gone_at: new Date(), ...change });
+const gone = (change: Partial<OfKey> = {}) =>
+  record('ready', { layer_gone_at: new Date(), is_short_lived: true, ...change });
+const long = { is_recent: false };
 
 const [ready, failed, queued, running] = [
   record('ready'),
@@ -20,7 +23,9 @@ const [ready, failed, queued, running] = [
   record('queued'),
   record('running'),
 ];
-const elsewhere = record('ready', { runner_id: 'runner_b:7' });
+const atOther = { runner_id: 'runner_b:7' };
+const elsewhere = record('ready', atOther);
+const last = gone();
 
 test.each<[string, OfKey[], string | null]>([
   ['none at all', [], null],
@@ -36,12 +41,17 @@ test.each<[string, OfKey[], string | null]>([
   ['a lost layer after a failure', [gone(), failed], null],
   ['a layer at another machine', [elsewhere], null],
   ['four lost layers', [gone(), gone(), gone(), gone()], null],
-  ['five lost layers', [elsewhere, gone(), gone(), gone(), gone()], `failed ${elsewhere.id}`],
+  ['five lost layers', [last, gone(), gone(), gone(), gone()], `lost ${last.id}`],
+  ['slow ones, four of them long ago', [last, ...[1, 2, 3, 4].map(() => gone(long))], `lost ${last.id}`],
+  ['five, the last of them long ago', [1, 2, 3, 4, 5].map(() => gone(long)), null],
   [
-    'five, of which one was lost long ago',
-    [gone(), gone(), gone(), gone(), gone({ is_recent: false })],
+    'five, of which one was kept for long',
+    [last, gone(), gone({ is_short_lived: false }), gone(), gone()],
     null,
   ],
+  ['layers that five other machines keep', [1, 2, 3, 4, 5].map(() => record('ready', atOther)), null],
+  ['five layers that another machine lost', [1, 2, 3, 4, 5].map(() => gone(atOther)), null],
+  ['one under way with an older id', [failed, running], `under way ${running.id}`],
 ])('%s', (_what, records, expected) => {
   const found = decide(records, HOST);
   expect(found && `${found.kind} ${'setupId' in found ? found.setupId : ''}`).toBe(expected);

@@ -1,7 +1,7 @@
 /** Setups, and the layers that sandboxes have of them. */
 export { endSetupsOf } from './end-setup.ts';
 export { setupLogFile } from './log-file.ts';
-export { setupOrWait } from './need-setup.ts';
+export { isLayerGone, setupOrWait } from './need-setup.ts';
 export type { SetupFound, SourceOf } from './need-setup.ts';
 export { reconcileSetups } from './reconcile.ts';
 export { workSetup } from './setup-work.job.ts';

@@ -8,11 +8,15 @@ const BATCH = 5_000;
 /** The files of a source that a setup's paths name: files, folders with a `/` at the end, or `.` for all. */
 export function namedFiles(tree: Tree, paths: readonly string[]): Tree {
   if (paths.includes('.')) return tree;
-  const files = new Set(paths);
-  const folders = paths.filter((path) => path.endsWith('/'));
-  return new Map(
-    [...tree].filter(([path]) => files.has(path) || folders.some((folder) => path.startsWith(folder))),
-  );
+  const names = new Set(paths);
+  return new Map([...tree].filter(([path]) => names.has(path) || liesIn(names, path)));
+}
+
+/** Whether one of the folders above a path is named. */
+function liesIn(names: ReadonlySet<string>, path: string): boolean {
+  for (let end = path.indexOf('/'); end !== -1; end = path.indexOf('/', end + 1))
+    if (names.has(path.slice(0, end + 1))) return true;
+  return false;
 }
 
 /**

@@ -3,9 +3,10 @@
  *
  *   one is under way                         it is waited for
  *   the newest failed within 600 s           the sandbox goes on without a layer
- *   layers of the key were lost repeatedly   likewise: the runner has no room for them
+ *   this runner lost its layers repeatedly   likewise, within 600 s of the last: it has no room for them
  *   else                                     a new one is made, and waited for
  */
+import { RunnerError } from '@headrace/runner/client';
 import type { Context } from '../context.ts';
 import type { Db } from '../db/database.ts';
 import type { SetupRow } from '../db/schema.ts';
@@ -18,11 +19,12 @@ import { keepProject } from '../projects/index.ts';
 import { effectiveSettings } from '../settings/index.ts';
 import { loadTree } from '../sources/index.ts';
 import { keyOf, namedFiles } from './key.ts';
-import { findNewest, findOfKey, insertSetup, keepUnderWay, loseLayer } from './store.ts';
+import { isEnded } from './state.ts';
+import { findCurrent, findOfKey, insertSetup, keepUnderWay, loseLayer } from './store.ts';
 import type { OfKey } from './store.ts';
 
 const NOT_REPEATED_SECONDS = 600;
-/** So many records of a key that ended lately and have no layer here are no accident. */
+/** So many layers of a key, made one after the other and each lost within NOT_REPEATED_SECONDS, are no accident. */
 const MOST_LOST = 5;
 /** Records of a key that are looked at. */
 const LOOKED_AT = 50;
@@ -36,7 +38,9 @@ export type SetupFound =
   | { kind: 'none' }
   /** The setup's id is the key of its layer. */
   | { kind: 'ready'; setupId: string }
-  | { kind: 'failed'; setupId: string };
+  | { kind: 'failed'; setupId: string }
+  /** It succeeds, but the runner does not keep its layers. */
+  | { kind: 'lost'; setupId: string };
 
 /** A source of a project. */
 export interface SourceOf {
@@ -68,13 +72,14 @@ export async function wantedSetup(
 
 /**
  * Finds the setup that a source needs. Where it is under way, the job is put off until its end, in a transaction
- * that `onWait` adds to, and the answer is `waits`: the handler returns.
+ * that `onWait` adds to, and the answer is `waits`: the handler returns. Where `onWait` returns false nobody waits
+ * any more: nothing is put off.
  */
 export async function setupOrWait(
   ctx: Context,
   job: Pick<Job, 'fence' | 'putOff'>,
   of: SourceOf,
-  onWait: (tx: Tx, setupId: string) => Promise<void>,
+  onWait: (tx: Tx, setupId: string) => Promise<boolean>,
 ): Promise<SetupFound | 'waits'> {
   for (let looks = 0; looks < LOOKS; looks++) {
     const found = await needSetup(ctx, of);
@@ -85,7 +90,7 @@ export async function setupOrWait(
     if (found.kind !== 'under way') return found;
     const waits = await transaction(ctx, async (tx) => {
       await job.fence(tx);
-      await onWait(tx, found.setupId);
+      if (!(await onWait(tx, found.setupId))) return true;
       if (!(await keepUnderWay(tx, found.setupId))) return false;
       await job.putOff(tx, found.setupId, PUT_OFF_SECONDS);
       return true;
@@ -98,6 +103,10 @@ export async function setupOrWait(
 /** Layers are a cache: the runner drops those that were not used for long where it needs their room. */
 const isKept = async (ctx: Context, projectId: string, setupId: string): Promise<boolean> =>
   (await ctx.runner.keptLayers(projectId)).includes(setupId);
+
+/** Whether the runner refuses to make a tree because it has the layer no more. */
+export const isLayerGone = (error: unknown): boolean =>
+  error instanceof RunnerError && error.code === 'no_layer';
 
 async function needSetup(
   ctx: Context,
@@ -125,17 +134,17 @@ export function decide(
   records: readonly OfKey[],
   host: string | undefined,
 ): Awaited<ReturnType<typeof needSetup>> | null {
-  const ready = records.find(
-    (r) => r.status === 'ready' && r.layer_gone_at === null && r.runner_id?.split(':')[0] === host,
-  );
+  const here = records.filter((r) => r.status === 'ready' && r.runner_id?.split(':')[0] === host);
+  const ready = here.find((r) => r.layer_gone_at === null);
   if (ready) return { kind: 'ready', setupId: ready.id };
+  // The clocks that ids are made by differ: it need not be the newest.
+  const underWay = records.find((r) => !isEnded(r));
+  if (underWay) return { kind: 'under way', setupId: underWay.id };
   const [newest] = records;
-  if (!newest) return null;
-  if (newest.status === 'queued' || newest.status === 'running')
-    return { kind: 'under way', setupId: newest.id };
-  const isWithout = newest.status === 'failed' && newest.is_recent;
-  const lost = records.filter((r) => r.status === 'ready' && r.is_recent);
-  return isWithout || lost.length >= MOST_LOST ? { kind: 'failed', setupId: newest.id } : null;
+  if (newest?.status === 'failed' && newest.is_recent) return { kind: 'failed', setupId: newest.id };
+  const [lost] = here;
+  const isRepeated = here.length >= MOST_LOST && here.slice(0, MOST_LOST).every((r) => r.is_short_lived);
+  return lost?.is_recent && isRepeated ? { kind: 'lost', setupId: lost.id } : null;
 }
 
 /** Makes a record and its job in a project that is kept from deletion, or returns the one of its key under way. */
@@ -155,7 +164,7 @@ export async function queueSetup(
     runtime: wanted.runtime,
     source_id: sourceId!,
   });
-  if (!setup) return (await findNewest(tx.db, projectId, wanted.key))!;
+  if (!setup) return (await findCurrent(tx.db, projectId, wanted.key))!;
   await enqueue(tx, 'setup.work', { setupId: setup.id }, { key: setupKey(setup.id), turnOf: setup });
   return setup;
 }

@@ -4,6 +4,7 @@
  *
  * A fault on the way (runner, store or database away) leaves it `running`, for a later attempt.
  */
+import { LAYER_TIMEOUT_MS } from '@headrace/runner/protocol';
 import { passPlaceOn, PUT_OFF_SECONDS, takePlace } from '../capacity/index.ts';
 import type { Context } from '../context.ts';
 import type { SetupRow } from '../db/schema.ts';
@@ -35,7 +36,9 @@ export async function workSetup(ctx: Context, job: SetupJob): Promise<void> {
   if (setup.status === 'queued') {
     const started = await start(ctx, job, setup);
     if (started) await carryOn(ctx, job, started, 'start');
-  } else if (await isElsewhere(ctx, setup)) {
+  } else if (
+    await isElsewhere(ctx, { ...setup, timeout_seconds: setup.timeout_seconds + LAYER_TIMEOUT_MS / 1000 })
+  ) {
     await transaction(ctx, (tx) => postpone(tx, job, setup, RETRY_SECONDS));
   } else {
     await carryOn(ctx, job, setup, 'attach');

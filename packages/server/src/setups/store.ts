@@ -65,6 +65,8 @@ export async function findProjectSetups(
 export type OfKey = Pick<SetupRow, 'id' | 'status' | 'runner_id' | 'layer_gone_at'> & {
   /** Whether it ended within the last `seconds`. */
   is_recent: boolean;
+  /** Whether its layer was gone within so many seconds. */
+  is_short_lived: boolean;
 };
 
 /** The records of a key, newest first. */
@@ -74,20 +76,22 @@ export async function findOfKey(
   limit: number,
 ): Promise<OfKey[]> {
   const { rows } = await sql<OfKey>`
-    select id, status, runner_id, layer_gone_at, coalesce(finished_at > now() - ${seconds} * interval '1 second', false) as is_recent
+    select id, status, runner_id, layer_gone_at, coalesce(finished_at > now() - ${seconds} * interval '1 second', false) as is_recent,
+      coalesce(layer_gone_at < finished_at + ${seconds} * interval '1 second', false) as is_short_lived
     from setups where project_id = ${projectId} and key = ${key} order by id collate "C" desc limit ${limit}`.execute(
     db,
   );
   return rows;
 }
 
-/** The newest record of a key. */
-export async function findNewest(db: AnyDb, projectId: string, key: string): Promise<SetupRow | undefined> {
+/** The record of a key that is under way, else the newest. */
+export async function findCurrent(db: AnyDb, projectId: string, key: string): Promise<SetupRow | undefined> {
   return db
     .selectFrom('setups')
     .selectAll()
     .where('project_id', '=', projectId)
     .where('key', '=', key)
+    .orderBy(underWay, 'desc')
     .orderBy(sql`id collate "C"`, 'desc')
     .limit(1)
     .executeTakeFirst();

@@ -19,7 +19,7 @@ const COLUMNS: Record<InitializationEvent, ThreadChange> = {
   fail: { initialization_phase: null },
   cancel: { initialization_phase: null },
   unarchive: {},
-  retry: { initialization_phase: null, initialization_attempt_count: 0, ...NO_ERROR },
+  retry: { initialization_phase: null, initialization_attempt_count: 0, setup_id: null, ...NO_ERROR },
 };
 
 /** The columns that an event of a thread's initialization changes; null where it does not take the event. */

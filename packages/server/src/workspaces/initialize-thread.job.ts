@@ -16,11 +16,10 @@ import {
   setInitializationPhase,
 } from '../threads/index.ts';
 import type { LoadedThread } from '../threads/index.ts';
-import { awaitSetup, setupColumns } from './await-setup.ts';
 import { changeWorkspace } from './change-workspace.ts';
 import { freshDeadline } from './idle.ts';
 import { fetchStart, RepositoryFault, resolveStart } from './fetch-start.ts';
-import { restoreWorkspace } from './restore-workspace.ts';
+import { restoreWithSetup, setupColumns } from './restore-with-setup.ts';
 
 const ATTEMPTS = 3;
 
@@ -55,7 +54,7 @@ export async function initializeThread(
   const begun = await begin(ctx, job);
   if (!begun) return;
   const { thread } = begun;
-  let prepared: Prepared | 'waits';
+  let prepared: Prepared | 'waits' | undefined;
   try {
     prepared = await prepare(ctx, job, begun);
   } catch (error) {
@@ -65,7 +64,7 @@ export async function initializeThread(
     ctx.log[isFinal ? 'info' : 'error']({ err: error, thread: thread.id }, 'a thread could not be prepared');
     return fail(ctx, { threadId: thread.id, failure, job }, failQueuedRuns);
   }
-  if (prepared !== 'waits') await complete(ctx, job, thread.id, prepared);
+  if (prepared && prepared !== 'waits') await complete(ctx, job, thread.id, prepared);
 }
 
 /** Counts the attempt, unless it goes on after a wait for a setup. Undefined when the thread takes no preparation any more. */
@@ -85,6 +84,8 @@ async function begin(ctx: Context, job: InitializeJob): Promise<LoadedThread | u
               ? {
                   initialization_attempt_count: now.thread.initialization_attempt_count,
                   workspace_setup_status: 'pending',
+                  // The next attempt counts.
+                  setup_id: null,
                 }
               : {}),
           })
@@ -100,8 +101,12 @@ interface Prepared {
   setup: SetupFound;
 }
 
-/** Fetches what the thread starts from, restores the workspace, and shows the phases of that. */
-async function prepare(ctx: Context, job: InitializeJob, loaded: LoadedThread): Promise<Prepared | 'waits'> {
+/** Fetches what the thread starts from, restores the workspace, and shows the phases of that. Undefined where the thread was archived or deleted. */
+async function prepare(
+  ctx: Context,
+  job: InitializeJob,
+  loaded: LoadedThread,
+): Promise<Prepared | 'waits' | undefined> {
   const { thread, project } = loaded;
   const show = (phase: NonNullable<ThreadRow['initialization_phase']>) =>
     setInitializationPhase(ctx.db, thread.id, { initialization_phase: phase });
@@ -116,9 +121,8 @@ async function prepare(ctx: Context, job: InitializeJob, loaded: LoadedThread): 
     initialization_phase: 'configuring_workspace',
     workspace_setup_status: 'running',
   });
-  const setup = await awaitSetup(ctx, job, fetched);
-  if (setup === 'waits') return setup;
-  await restoreWorkspace(ctx, job, fetched, { sourceId: fetched.latest_source_id, setup });
+  const setup = await restoreWithSetup(ctx, job, fetched);
+  if (setup === undefined || setup === 'waits') return setup;
   if (await hasQueuedRun(ctx, thread.id)) await show('dispatching_run');
   return { runnerId, sourceId: fetched.latest_source_id, setup };
 }

@@ -9,12 +9,11 @@ import { awaitRunner, endTasks } from '../runner/await-runner.ts';
 import type { Holder } from '../runner/await-runner.ts';
 import { WorkspaceUnavailable } from '../runner/workspace-unavailable.ts';
 import type { Present } from './capture-workspace.ts';
-import { awaitSetup, setupColumns } from './await-setup.ts';
 import { changeWorkspace } from './change-workspace.ts';
 import { changedLinks, groundOf } from './ground.ts';
 import { freshDeadline } from './idle.ts';
 import { packPatch } from './pack-patch.ts';
-import { restoreWorkspace } from './restore-workspace.ts';
+import { restoreWithSetup, setupColumns } from './restore-with-setup.ts';
 import { isAtFormer, leaveFormer } from './leave-former.ts';
 import { isBeyondReading, keepUnsaved, readUnsaved } from './save-workspace.ts';
 
@@ -91,11 +90,10 @@ async function restore(
 ): Promise<ThreadRow | 'waits' | undefined> {
   const thread = await beginRestore(ctx, job, threadId, { reason, runId });
   if (!thread) return undefined;
-  const setup = await awaitSetup(ctx, job, thread);
-  if (setup === 'waits') return setup;
   await endTasks(ctx, job, threadId);
+  const setup = await restoreWithSetup(ctx, job, thread);
+  if (setup === undefined || setup === 'waits') return setup;
   const restored = thread.latest_source_id;
-  await restoreWorkspace(ctx, job, thread, { sourceId: restored, setup });
   return transaction(ctx, async (tx) => {
     await job.fence(tx);
     const now = await lockThreadById(tx, threadId);

@@ -6,7 +6,7 @@ import type { ThreadRow } from '../db/schema.ts';
 import { sameEntry } from '../trees/tree.ts';
 import { loadTree, tarOf } from '../sources/index.ts';
 import type { Tree } from '../trees/tree.ts';
-import { loseLayer } from '../setups/index.ts';
+import { isLayerGone, loseLayer } from '../setups/index.ts';
 import type { SetupFound } from '../setups/index.ts';
 import type { Holder } from '../runner/await-runner.ts';
 import { groundOf, groundOfSource, layoutsOf, linksUpon, newerThan, sourceOfKey } from './ground.ts';
@@ -25,15 +25,18 @@ type Put = (tar: Readable | Buffer | undefined, origin: Origin) => Promise<void>
 /**
  * Makes a thread's workspace from nothing, with exactly the files of a source, over the layer of its setup. With
  * a repository it has the links of the commit below, and a `.git`; without them where they cannot be made.
+ * Returns false, with nothing made, where the layer is no longer kept; its setup's record then says so.
  */
 export async function restoreWorkspace(
   ctx: Context,
   job: Holder,
   { id, project_id: projectId }: Pick<ThreadRow, 'id' | 'project_id'>,
   { sourceId, setup }: { sourceId: string | null; setup: SetupFound },
-): Promise<void> {
-  if (sourceId === null)
-    return ctx.runner.putWorkspace(id, tarOf(ctx, projectId, new Map()), {}, job.claimedAt);
+): Promise<boolean> {
+  if (sourceId === null) {
+    await ctx.runner.putWorkspace(id, tarOf(ctx, projectId, new Map()), {}, job.claimedAt);
+    return true;
+  }
   const ground = await groundOf(ctx, id);
   const layer = setup.kind === 'ready' ? setup.setupId : undefined;
   const restore = (history: string | undefined) =>
@@ -42,13 +45,13 @@ export async function restoreWorkspace(
     );
   const history = ground ? historyOf(ctx, ground) : undefined;
   try {
-    if (await isThere(restore(history), 'no_history')) return;
-    await restore((await bringHistory(ctx, ground!)) ? history : undefined);
+    if (!(await isThere(restore(history), 'no_history')))
+      await restore((await bringHistory(ctx, ground!)) ? history : undefined);
+    return true;
   } catch (error) {
-    // It was dropped a moment ago: the next attempt has another one.
-    if (layer !== undefined && error instanceof RunnerError && error.code === 'no_layer')
-      await loseLayer(ctx.db, layer);
-    throw error;
+    if (layer === undefined || !isLayerGone(error)) throw error;
+    await loseLayer(ctx.db, layer);
+    return false;
   }
 }
 

@@ -12,7 +12,7 @@
  * and of its set-up, which other events leave as it is:
  *
  *   prepare   pending
- *   restore   ready, or failed where the app's setup failed (await-setup.ts)
+ *   restore   ready, or failed where the app's setup failed (restore-with-setup.ts)
  *   fail      failed
  *
  * Meanwhile it is running while the workspace is made, and while it waits for the app's setup.

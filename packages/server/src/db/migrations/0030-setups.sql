@@ -33,6 +33,8 @@ create table setups (
 create unique index setups_under_way on setups (project_id, key) where status in ('queued', 'running');
 create index setups_key on setups (project_id, key, id collate "C");
 create index setups_project on setups (project_id, id collate "C");
+-- Which of an organization's apps was served last.
+create index setups_started on setups (project_id, started_at);
 create index setups_held_of_org on setups (org_id) where status = 'queued' and held;
 
 create table setup_logs (
