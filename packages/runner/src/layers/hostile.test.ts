@@ -27,6 +27,7 @@ describe.skipIf(!bench)('a setup', () => {
       { diskBytes: 32 * MEBI },
     ],
     ['makes too many files', 'seq 200001 | xargs touch', {}],
+    ['gives a file many names', 'head -c 24000000 /dev/zero > x; for i in $(seq 100); do ln x $i; done', {}],
     ['makes a file with a hole', 'truncate -s 2100M x', { diskBytes: 8 * 1024 * MEBI }],
   ])('that %s has too large a layer', { timeout: 120_000 }, async (_, command, limits) => {
     const { key, end } = await setup(bench!, command, { limits });

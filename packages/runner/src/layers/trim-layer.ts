@@ -8,11 +8,14 @@ import { startSandbox, type Host } from '../sandbox/host.ts';
 
 const TOO_MANY = 75;
 
-/** Opens what the command closed, trims the tree, then prints how many entries it has, and what it takes: on disk, and by its files' sizes. */
+/**
+ * Opens what the command closed, trims the tree, then prints how many entries it has, and what it takes: on disk,
+ * and by its files' sizes. A file counts once for each of its names, since a copy does not keep all hard links.
+ */
 const SCRIPT = `chmod -R u+rwX,ug-s,-t . 2>/dev/null
 node ${GUEST}/trim-layer.cjs /tmp/whole ${LAYER_ENTRIES} ${[...RESERVED].join(' ')} || exit
 xargs -0 -r rm -rf -- < /tmp/whole || exit 1
-du -s -B1 . && du -s -b .`;
+du -s -l -B1 . && du -s -l -b .`;
 
 /**
  * Trims the folder that a setup has left to what a layer may hold (protocol: Layers), in a sandbox in which
