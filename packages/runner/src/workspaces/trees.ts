@@ -3,7 +3,7 @@ import type { Readable } from 'node:stream';
 import { bytesOf, FIND_FORMAT, parseListings } from './listing.ts';
 import { linksOf, SourceListing } from './source-listing.ts';
 import { RunnerError } from '../errors.ts';
-import { CONTEXT_FOLDER } from '../protocol.ts';
+import { CONTEXT_FOLDER, LAYER_LISTING_BYTES } from '../protocol.ts';
 import type { Origin, TreeKey } from '../protocol.ts';
 import { collect } from '../sandbox/collect.ts';
 import { DEFAULT_LIMITS, WORKSPACE, type Bind } from '../sandbox/driver.ts';
@@ -23,6 +23,8 @@ const TRANSFER_TIMEOUT_MS = 120_000;
 /** How long what was sent waits for the request that uses it. */
 const SENT_HELD_MS = TRANSFER_TIMEOUT_MS;
 const LISTING_BYTES = 64 * 1024 ** 2;
+/** Beside the source, a tree over a layer lists the layer, and folders of either. */
+const LAYERED_BYTES = LISTING_BYTES + 2 * LAYER_LISTING_BYTES;
 /**
  * GNU tar inside a sandbox: unpacks 10,000 files in a third of the time of writes from here, off the event
  * loop, and no path can lead out.
@@ -137,7 +139,8 @@ export class Trees {
       binds.push({ host: history.folder, inside: HISTORY, readOnly: true });
       steps.push(`cp -R ${HISTORY}/.git .`);
     }
-    const listed = await this.#feed(binds, steps.join(' && '), tar);
+    const maxBytes = layer ? LAYERED_BYTES : LISTING_BYTES;
+    const listed = await this.#feed(binds, steps.join(' && '), tar, maxBytes);
     if (!layer && !history) return { links: NO_LINKS };
     const [source = [], folders = [], ofLayer = []] = parseListings(listed);
     return {
@@ -386,7 +389,7 @@ export class Trees {
   }
 
   /** Runs a shell script with the tar as its stdin; returns its stdout. */
-  async #feed(binds: Bind[], script: string, tar: Readable): Promise<Buffer> {
+  async #feed(binds: Bind[], script: string, tar: Readable, maxBytes = LISTING_BYTES): Promise<Buffer> {
     // A stream that already broke off emits no further event.
     if (tar.destroyed) throw new RunnerError(400, 'invalid_tar', 'The archive was cut off.');
     const sandbox = startSandbox(this.#host, {
@@ -398,7 +401,7 @@ export class Trees {
     tar.once('error', () => void sandbox.kill().catch(() => {}));
     tar.pipe(sandbox.stdin);
     const { code, stdout, stderr } = await collect(sandbox, {
-      maxBytes: LISTING_BYTES,
+      maxBytes,
       timeoutMs: TRANSFER_TIMEOUT_MS,
     });
     if (tar.errored) throw new RunnerError(400, 'invalid_tar', 'The archive was cut off.');
