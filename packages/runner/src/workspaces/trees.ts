@@ -224,13 +224,11 @@ export class Trees {
    * `no_space` 503.
    */
   async patch(tree: Tree, tar: Readable): Promise<void> {
-    await this.#withRoom(async () => {
-      tree.links = (await this.#patch(tree, tar)) ?? tree.links;
-    });
+    await this.#withRoom(() => this.#patch(tree, tar));
   }
 
-  /** Returns the links that the tree has then, where the patch says so. */
-  async #patch(tree: Tree, tar: Readable): Promise<Tree['links'] | undefined> {
+  /** Also notes the links that the tree has then, where the patch says so. */
+  async #patch(tree: Tree, tar: Readable): Promise<void> {
     const { stream, links } = await patchAsIs(tar);
     const binds = [tree.bind({ readOnly: false })];
     let script = `exec node ${GUEST}/patch-tree.cjs`;
@@ -238,8 +236,11 @@ export class Trees {
       binds.push(layerBind(tree.layer));
       script += ` ${LAYER}`;
     }
-    await this.#feed(binds, script, stream);
-    return links;
+    const written = await this.#feed(binds, script, stream);
+    if (links) tree.links = links;
+    if (!tree.layer) return;
+    const paths = written.toString().split('\0').slice(0, -1);
+    tree.sourcePaths = [...new Set([...(tree.sourcePaths ?? []), ...paths])];
   }
 
   /** Removes the tree at once; its files are deleted in the background. No task may live in it. */
@@ -332,7 +333,8 @@ export class Trees {
     };
     if (!patch) return tree;
     try {
-      return { ...tree, links: (await this.#patchFresh(tree, patch)) ?? tree.links };
+      await this.#patchFresh(tree, patch);
+      return tree;
     } catch (error) {
       // Kept until it is unmounted, after the caller has given them back.
       if (layer) layer.users++;
@@ -343,12 +345,12 @@ export class Trees {
   }
 
   /** As `#patch`, on a tree that nobody has touched. */
-  async #patchFresh(tree: Tree, patch: Readable): Promise<Tree['links'] | undefined> {
+  async #patchFresh(tree: Tree, patch: Readable): Promise<void> {
     // The layer may have anything at its paths, links too.
     if (tree.layer) return this.#patch(tree, patch);
     const { stream, links } = await freshPatch(patch);
     await this.#feed([tree.bind({ readOnly: false })], FRESH_PATCH, stream);
-    return links;
+    if (links) tree.links = links;
   }
 
   async #unpackKept(key: TreeKey, tar: Readable): Promise<Omit<SourceTree, 'users'>> {
