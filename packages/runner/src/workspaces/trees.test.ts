@@ -227,14 +227,14 @@ ls p`;
     const trees = new Trees(bench!.host, { trees: 9, files: 100, bytes: 1e9 });
     const put = (key: string, files: Files) =>
       trees.make(key, tarStream(files), { keep: { key, group: 'g' } });
-    trees.remove(await put('s1', { a: 'a' }));
+    trees.remove(await put('odd1', { a: 'a' }));
     for (const path of ['ENOSPC', 'no space left on device', 'Wrote only 1 of 2 bytes'])
-      await expect(put('s2', { [path]: 'a file', [`${path}/x`]: 'x' })).rejects.toMatchObject({
+      await expect(put('odd2', { [path]: 'a file', [`${path}/x`]: 'x' })).rejects.toMatchObject({
         status: 400,
         code: 'invalid_tar',
         message: expect.stringContaining(`${path}/x: Cannot open`) as string,
       });
-    expect(trees.kept('g')).toEqual(['s1']);
+    expect(trees.kept('g')).toEqual(['odd1']);
   });
 
   test('on a full file system what is kept and not in use makes room', async ({ skip }) => {
