@@ -272,6 +272,14 @@ describe.skipIf(!bench)('over a layer', () => {
     },
   );
 
+  test('git hides nothing else by the names in the layer', async () => {
+    const key = await layer(bench!, `touch "$(printf 'x\\nnew')" plain`);
+    for (const isKept of [canMount, false]) {
+      const it = await open(bench!, SOURCE, { layer: key, isKept });
+      expect(await agent(it, 'echo n > new; git status --porcelain new plain')).toBe('?? new\n');
+    }
+  });
+
   test.skipIf(!canMount)('git sees what a patch has added below the layer, or ignored', async () => {
     const key = await layer(bench!, 'mkdir -p gen/sub; echo l > gen/sub/x; echo l > gen/own.log');
     const base = `src_${++counter}`;
