@@ -8,7 +8,7 @@ import { tarFiles, type TarFile } from './tar.ts';
  * Writes the tar on stdin over the tree in the working folder. Its first entry `.headrace-patch.json` may
  * name what to delete first: { delete: string[], deleteBytes?: string[] }, the latter with one character per
  * byte, since a name need not be UTF-8. What the tree's layer (an argument, where it has one) has at their paths
- * shows then. It runs inside the sandbox, so that links which an agent planted lead
+ * shows then. Prints the paths of the files that it wrote, NUL-terminated. It runs inside the sandbox, so that links which an agent planted lead
  * nowhere; it still follows none.
  */
 const root = process.cwd();
@@ -72,10 +72,15 @@ function write({ path, content, executable, target }: TarFile): void {
   else writeFileSync(file, content, { flag: 'wx', mode: executable ? 0o755 : 0o644 });
 }
 
+const written: string[] = [];
 openUp(bytesOf(root));
 for (const file of tarFiles(readFileSync(0))) {
   if (file.path === '.headrace-patch.json') {
     const gone = JSON.parse(file.content.toString()) as { delete: string[]; deleteBytes?: string[] };
     for (const name of [...gone.delete.map(bytesOf), ...(gone.deleteBytes ?? [])]) remove(name);
-  } else write(file);
+  } else {
+    write(file);
+    if (file.target === undefined) written.push(file.path);
+  }
 }
+process.stdout.write(written.map((path) => `${path}\0`).join(''));

@@ -13,11 +13,15 @@ import { dirname } from 'node:path';
  * Trims the working folder, in which a setup has ended, to what a layer may hold: regular files, folders, and
  * links that stay inside. Its stdin names the files that the setup was given, NUL-terminated, which are no part
  * of it. Arguments: a file for the folders that the caller has to remove as a whole, because they may be too
- * deep for paths; the number of entries that a layer may have; names that it may not have, in lower case.
- * Prints the number of entries that stay. Exits 75 where there are more.
+ * deep for paths; the number of entries that a layer may have, and of bytes that a listing of them may take;
+ * names that it may not have, in lower case. Prints the number of entries that stay. Exits 75 where there are
+ * more, 76 where their listing is longer.
  */
-const [list = '', most = '0', ...reserved] = process.argv.slice(2);
-const TOO_MANY = 75;
+const [list = '', most = '0', longest = '0', ...reserved] = process.argv.slice(2);
+const TOO_MANY = 75,
+  TOO_LONG = 76;
+/** What a listing says of each entry beside its path and target. */
+const RECORD_BYTES = 64;
 /** As many links as Linux follows. */
 const LINKS = 40;
 /** Below a folder with this path every name is still within the kernel's reach. */
@@ -28,7 +32,8 @@ const root = process.cwd();
 const raw = (path: string): Buffer => Buffer.from(path === '' ? '.' : path, 'latin1');
 const given = new Set(readFileSync(0).toString('latin1').split('\0').filter(Boolean));
 
-let entries = 0;
+let entries = 0,
+  listed = 0;
 const whole: string[] = [];
 const leaving: string[] = [];
 const folders = [''];
@@ -51,6 +56,9 @@ for (let folder = folders.pop(); folder !== undefined; folder = folders.pop()) {
       continue;
     }
     if (++entries > Number(most)) process.exit(TOO_MANY);
+    const target = entry.isSymbolicLink() ? targetOf(path) : undefined;
+    listed += RECORD_BYTES + path.length + (target?.length ?? 0);
+    if (listed > Number(longest)) process.exit(TOO_LONG);
   }
 }
 for (const path of leaving) unlinkSync(raw(path));

@@ -565,4 +565,6 @@ export const TOOL_OUTPUT_BYTES = 64 * 1024;
 /** What a layer may hold, and how long it may take to make one of what a setup left. */
 export const LAYER_BYTES = 2 * 1024 ** 3;
 export const LAYER_ENTRIES = 200_000;
+/** What a listing of its entries may take. */
+export const LAYER_LISTING_BYTES = 32 * 1024 ** 2;
 export const LAYER_TIMEOUT_MS = 120_000;

@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 import { Readable } from 'node:stream';
 import { RunnerError } from '../errors.ts';
-import type { CapturedFile, CaptureResult, OverRequest } from '../protocol.ts';
+import { LAYER_LISTING_BYTES, type CapturedFile, type CaptureResult, type OverRequest } from '../protocol.ts';
 import { collect } from '../sandbox/collect.ts';
 import { DEFAULT_LIMITS, type Bind, type Sandbox } from '../sandbox/driver.ts';
 import { ValueFinder } from '../masking/value-finder.ts';
@@ -171,7 +171,7 @@ function seeAll({ over, layer, placed }: Tree, known: Known): Way {
     command: `${list}; ${END_LISTING}${isMounted ? `; (cd ${LAYER} && ${list}); ${END_LISTING}` : ''}`,
     binds: [],
     see: async (reader) => {
-      const entries = parseListing(await reader.records(LISTING_BYTES));
+      const entries = parseListing(await reader.records(LISTING_BYTES + (layer ? LAYER_LISTING_BYTES : 0)));
       const view = isMounted ? new LayerView(parseListing(await reader.records(LISTING_BYTES))) : placed;
       return { entries, known: new Map(), layer: view };
     },

@@ -1,6 +1,7 @@
 import { LAYER, LayerView, type LayerSight } from '../layers/layer-view.ts';
 import type { Bind } from '../sandbox/driver.ts';
 import type { Overlay } from '../workspaces/overlay.ts';
+import { LAYER_LISTING_BYTES } from '../protocol.ts';
 import type { ByteReader } from '../workspaces/byte-reader.ts';
 import {
   END_LISTING,
@@ -59,8 +60,9 @@ export async function seeTouched(
   source: SourceListing,
   { isPruned, hasLayer }: { isPruned: (name: string) => boolean; hasLayer: boolean },
 ): Promise<Seen | undefined> {
-  const upper = upperEntries(await reader.records(LISTING_BYTES));
-  const listed = parseListing(await reader.records(LISTING_BYTES));
+  const maxBytes = LISTING_BYTES + (hasLayer ? LAYER_LISTING_BYTES : 0);
+  const upper = upperEntries(await reader.records(maxBytes));
+  const listed = parseListing(await reader.records(maxBytes));
   const layer = hasLayer ? new LayerView(parseListing(await reader.records(LISTING_BYTES))) : undefined;
   const isOfLayer = (entry: Listed): boolean => layer?.isUntouched(entry) === true;
   // Names that are not UTF-8 could be mistaken for one another; what lies beyond reach was not listed.

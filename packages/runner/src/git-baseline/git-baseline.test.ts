@@ -271,4 +271,43 @@ describe.skipIf(!bench)('over a layer', () => {
       );
     },
   );
+
+  test('git hides nothing else by the names in the layer', async () => {
+    const key = await layer(bench!, `touch "$(printf 'x\\nnew')" plain`);
+    for (const isKept of [canMount, false]) {
+      const it = await open(bench!, SOURCE, { layer: key, isKept });
+      expect(await agent(it, 'echo n > new; git status --porcelain new plain')).toBe('?? new\n');
+    }
+  });
+
+  test.skipIf(!canMount)('git sees what a patch has added below the layer, or ignored', async () => {
+    const key = await layer(bench!, 'mkdir -p gen/sub; echo l > gen/sub/x; echo l > gen/own.log');
+    const base = `src_${++counter}`;
+    await open(bench!, SOURCE, { keep: { key: base, group: 'prj' }, layer: key });
+    const patch = { 'gen/sub/new': 'n\n', 'gen/own.log': 'o\n', 'more.log': 'm\n' };
+    const made = { '.headrace-patch.json': '{"delete":["a.txt"]}', ...patch };
+    const all = [...Object.keys(SOURCE).filter((path) => path !== 'a.txt'), ...Object.keys(patch)];
+    const look =
+      'git status --porcelain; git ls-files; for f in gen/sub/* *.log; do echo x >> $f; done; git status --porcelain';
+    const expected = `${all.sort().join('\n')}\n M gen/sub/new\n M kept.log\n M more.log\n`;
+    expect(await agent(await open(bench!, made, { base, layer: key }), look)).toBe(expected);
+    const it = await open(bench!, made, { base, layer: key });
+    noteSource(it, all);
+    expect(await agent(it, look)).toBe(expected);
+    const later = await open(bench!, {}, { keep: { key: `src_${++counter}`, group: 'prj' }, layer: key });
+    await bench!.workspaces.trees.patch(
+      later.tree,
+      tarStream({ '.headrace-patch.json': '{"delete":[]}', '.gitignore': '*.log', ...patch }),
+    );
+    expect(await agent(later, 'git ls-files -- gen more.log')).toBe('gen/own.log\ngen/sub/new\nmore.log\n');
+  });
+
+  test('git keeps what the source ignores, after a capture of a patched workspace', async () => {
+    const base = `src_${++counter}`;
+    await open(bench!, SOURCE, { keep: { key: base, group: 'prj' } });
+    const it = await open(bench!, { '.headrace-patch.json': '{"delete":[]}', 'more.log': 'm\n' }, { base });
+    await sh(it, 'echo n > new');
+    noteSource(it, [...Object.keys(SOURCE), 'more.log']);
+    expect(await agent(it, 'git ls-files -- more.log')).toBe('more.log\n');
+  });
 });

@@ -14,11 +14,11 @@ import { run } from './run.ts';
 const TIMEOUT_MS = 10_000;
 
 /**
- * What is known about a tree. `paths`: names the paths of its source, once other files may lie in it.
- * `isDone`: it had its baseline.
+ * What is known about a tree. `paths`: those of its source, but for the kept source below it, once other files
+ * may lie in it. `isDone`: it had its baseline.
  */
 interface Known {
-  paths?: () => Iterable<string>;
+  paths?: string[];
   isDone?: boolean;
 }
 
@@ -33,7 +33,8 @@ const known = new WeakMap<Tree, Known>();
 export function noteSource({ tree }: Workspace, basePaths: string[]): void {
   // Nobody asks again after the baseline.
   if (known.get(tree)?.isDone) return;
-  known.set(tree, { paths: () => tree.over?.source.listing.paths ?? basePaths });
+  const kept = tree.over?.source.listing.paths;
+  known.set(tree, { paths: kept ? basePaths.filter((path) => !kept.has(path)) : basePaths });
 }
 
 /**
@@ -85,9 +86,10 @@ export async function gitBaseline(
 }
 
 /** The source's paths, each with a NUL behind it; undefined where nothing else lies in the tree. */
-function pathsOf({ over, layer, sourcePaths }: Tree, { paths }: Known): string | undefined {
-  const known = paths?.() ?? (layer && (over?.source.listing.paths ?? sourcePaths ?? []));
-  return known && Array.from(known, (path) => `${path}\0`).join('');
+function pathsOf({ over, layer, sourcePaths = [] }: Tree, { paths }: Known): string | undefined {
+  if (!paths && !layer) return undefined;
+  const all = new Set([...(over?.source.listing.paths ?? []), ...(paths ?? []), ...sourcePaths]);
+  return Array.from(all, (path) => `${path}\0`).join('');
 }
 
 /**

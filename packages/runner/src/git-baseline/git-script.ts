@@ -48,12 +48,12 @@ printf '* -text -ident -filter !working-tree-encoding\\n' >"$GIT_DIR/info/attrib
 
 /**
  * Excludes what only the workspace's layer ($2, if it has one) has, by the topmost folders. The index holds the
- * source's paths.
+ * source's paths. A name with a line break cannot be excluded: its lines would be patterns of their own.
  */
 const EXCLUDE = `if [ -n "$2" ]; then
 mkdir -p "$GIT_DIR/info"
 (export GIT_DIR="$PWD/$GIT_DIR"; cd "$2" && GIT_WORK_TREE=. git ls-files -o -z --directory --exclude-standard) |
-sed -z 's/[*?[\\\\]/\\\\&/g; s/ $/\\\\ /; s,^,/,' | tr '\\0' '\\n' >>"$GIT_DIR/info/exclude"
+sed -z '/\\n/d; s/[*?[\\\\]/\\\\&/g; s/ $/\\\\ /; s,^,/,' | tr '\\0' '\\n' >>"$GIT_DIR/info/exclude"
 fi`;
 
 /**
@@ -89,7 +89,8 @@ export const RENEW = `export GIT_DIR=.git GIT_WORK_TREE=.
 ${BEGIN}
 ${COMMIT}`;
 
-/** Only excludes what the layer has. */
-export const HIDE = `export GIT_DIR=.git GIT_WORK_TREE=.
+/** Only excludes what the layer has, where the agent has left the repository. */
+export const HIDE = `[ -d .git ] && [ ! -L .git ] || exit 0
+export GIT_DIR=.git GIT_WORK_TREE=.
 ${BEGIN}
 ${EXCLUDE}`;

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { capture } from '../capture/capture.ts';
 import { makeBench, tarStream } from '../runner.fixture.ts';
 import { Trees } from '../workspaces/trees.ts';
 import { layer, next, open, setup, sh } from './layers.fixture.ts';
@@ -7,6 +8,8 @@ const bench = await makeBench();
 const canMount = bench !== undefined && (await bench.workspaces.trees.probe());
 const WAYS = [...(canMount ? [['mounted', true] as const] : []), ['copied', false] as const];
 const MEBI = 1024 ** 2;
+const deepFolder = (name: string): string => Array.from({ length: 14 }, () => name.repeat(250)).join('/');
+const deep = (name: string): string => `mkdir -p ${deepFolder(name)}; cd ${deepFolder(name)}`;
 
 describe.skipIf(!bench)('a setup', () => {
   test.each([
@@ -27,6 +30,8 @@ describe.skipIf(!bench)('a setup', () => {
       { diskBytes: 32 * MEBI },
     ],
     ['makes too many files', 'seq 200001 | xargs touch', {}],
+    ['makes too long paths', `${deep('d')}; seq -f %0100.0f 10000 | xargs touch`, {}],
+    ['gives a file many names', 'head -c 24000000 /dev/zero > x; for i in $(seq 100); do ln x $i; done', {}],
     ['makes a file with a hole', 'truncate -s 2100M x', { diskBytes: 8 * 1024 * MEBI }],
   ])('that %s has too large a layer', { timeout: 120_000 }, async (_, command, limits) => {
     const { key, end } = await setup(bench!, command, { limits });
@@ -105,6 +110,18 @@ mkfifo "$(printf 'a\\nb\\377')"; echo x > "$(printf 'new\\nline/ x ')"; ln -s "$
 });
 
 describe.skipIf(!bench)('a layer', () => {
+  test.each(WAYS)(
+    'leaves the source its own room in a listing (%s)',
+    { timeout: 120_000 },
+    async (_, isKept) => {
+      const key = await layer(bench!, `${deep('d')}; seq -f %0100.0f 9000 | xargs touch`);
+      const names = Array.from({ length: 9900 }, (__, at) => String(at).padStart(100, '0'));
+      const files = Object.fromEntries(names.map((name) => [`${deepFolder('s')}/${name}`, '']));
+      const it = await open(bench!, files, { layer: key, isKept });
+      expect((await capture(bench!.host, it, Object.keys(files))).files.length).toBe(names.length);
+    },
+  );
+
   test.each(WAYS)('is never written by a draft over it (%s)', { timeout: 60_000 }, async (_, isKept) => {
     const key = await layer(
       bench!,

@@ -1,3 +1,4 @@
+import { PassThrough } from 'node:stream';
 import { describe, expect, test } from 'vitest';
 import { capture, captureChanges } from '../capture/capture.ts';
 import { endOf, entriesOf, makeBench, outputOf, tarStream } from '../runner.fixture.ts';
@@ -153,6 +154,23 @@ test.skipIf(!bench)('a setup takes a plain tar, once, and its end comes once it 
   await bench!.tasks.remove(task.id);
   expect(endOf(await entriesOf(task)).outcome).toBe('cancelled');
   expect(() => bench!.tasks.start(task.id, request)).toThrow('removed');
+});
+
+test.skipIf(!bench)('a setup whose files are sent twice runs once', async () => {
+  const { task } = bench!.tasks.start(next('set'), {
+    kind: 'setup',
+    command: 'echo ran',
+    group: 'prj',
+    timeoutMs: 60_000,
+  });
+  const slow = new PassThrough();
+  const late = task.putSource(slow);
+  await task.putSource(tarStream({}));
+  const entries = await entriesOf(task);
+  await bench!.tasks.remove(task.id);
+  tarStream({}).pipe(slow);
+  await late;
+  expect([task.status, outputOf(entries)]).toEqual(['ended', 'ran\n']);
 });
 
 describe.skipIf(!bench)('a patch of a tree over a layer', () => {

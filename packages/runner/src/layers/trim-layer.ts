@@ -1,18 +1,22 @@
 import { RESERVED } from '../capture/rules.ts';
 import { RunnerError } from '../errors.ts';
-import { LAYER_BYTES, LAYER_ENTRIES, LAYER_TIMEOUT_MS } from '../protocol.ts';
+import { LAYER_BYTES, LAYER_ENTRIES, LAYER_LISTING_BYTES, LAYER_TIMEOUT_MS } from '../protocol.ts';
 import { collect } from '../sandbox/collect.ts';
 import { DEFAULT_LIMITS, type Bind } from '../sandbox/driver.ts';
 import { GUEST } from '../sandbox/guest.ts';
 import { startSandbox, type Host } from '../sandbox/host.ts';
 
-const TOO_MANY = 75;
+const TOO_MANY = 75,
+  TOO_LONG = 76;
 
-/** Opens what the command closed, trims the tree, then prints how many entries it has, and what it takes: on disk, and by its files' sizes. */
+/**
+ * Opens what the command closed, trims the tree, then prints how many entries it has, and what it takes: on disk,
+ * and by its files' sizes. A file counts once for each of its names, since a copy does not keep all hard links.
+ */
 const SCRIPT = `chmod -R u+rwX,ug-s,-t . 2>/dev/null
-node ${GUEST}/trim-layer.cjs /tmp/whole ${LAYER_ENTRIES} ${[...RESERVED].join(' ')} || exit
+node ${GUEST}/trim-layer.cjs /tmp/whole ${LAYER_ENTRIES} ${LAYER_LISTING_BYTES} ${[...RESERVED].join(' ')} || exit
 xargs -0 -r rm -rf -- < /tmp/whole || exit 1
-du -s -B1 . && du -s -b .`;
+du -s -l -B1 . && du -s -l -b .`;
 
 /**
  * Trims the folder that a setup has left to what a layer may hold (protocol: Layers), in a sandbox in which
@@ -38,6 +42,8 @@ export async function trimLayer(
     const { code, stdout, stderr } = await collect(sandbox, { maxBytes: 4096, timeoutMs: LAYER_TIMEOUT_MS });
     if (code === TOO_MANY)
       throw tooLarge(`The layer has more than ${LAYER_ENTRIES.toLocaleString('en')} files and folders.`);
+    if (code === TOO_LONG)
+      throw tooLarge(`The paths in the layer take more than ${mebi(LAYER_LISTING_BYTES)} MiB.`);
     const numbers = /^(\d+)\n(\d+)\t.*\n(\d+)\t.*\n$/.exec(stdout.toString('latin1'));
     if (code !== 0 || !numbers)
       throw new RunnerError(

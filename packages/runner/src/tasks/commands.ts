@@ -61,10 +61,11 @@ export class BuildTask extends Task {
   }
 
   override async putSource(tar?: Readable, origin: Origin = {}): Promise<void> {
-    if (this.status !== 'preparing' || this.#tree)
+    if (this.status !== 'preparing')
       throw new RunnerError(409, 'invalid_state', 'The build has its source already.');
     const tree = await this.#trees.make(this.id, tar, origin);
-    if (this.#tree || this.isCancelled) return this.#trees.remove(tree);
+    // Another sender's source may have come first.
+    if (this.status !== 'preparing') return this.#trees.remove(tree);
     this.#tree = tree;
     void this.run();
   }

@@ -25,10 +25,11 @@ export class SetupTask extends Task {
   override async putSource(tar?: Readable, origin: Origin = {}): Promise<void> {
     if (!tar || Object.values(origin).some((given) => given !== undefined))
       throw new RunnerError(400, 'invalid_request', 'A setup takes a plain tar.');
-    if (this.status !== 'preparing' || this.#made)
+    if (this.status !== 'preparing')
       throw new RunnerError(409, 'invalid_state', 'The setup has its files already.');
     const made = await this.#trees.makeScratch(this.id, tar);
-    if (this.#made || this.isCancelled) return this.#trees.remove(made.tree);
+    // Another sender's files may have come first, and the setup may be over.
+    if (this.status !== 'preparing') return this.#trees.remove(made.tree);
     this.#made = made;
     void this.run();
   }

@@ -184,3 +184,13 @@ test.skipIf(!bench).each([...(canOverlay ? [true] : []), false])(
     expect([files.map(({ path }) => path).filter((path) => path !== 'a'), warnings]).toEqual([['new'], []]);
   },
 );
+
+test.skipIf(!bench)('a history that is gone stays gone, also over a layer', async () => {
+  const { trees } = bench!.workspaces;
+  const key = await layer(bench!, 'echo g > gen');
+  await trees.keepHistory({ key: 'his_gone', group: 'prj_1' }, stream(HISTORY));
+  const id = await put([FILES[0]!], { history: 'his_gone', layer: key });
+  await sh(id, 'rm -rf .git');
+  await gitBaseline(bench!.host, trees, bench!.workspaces.get(id), new AbortController().signal);
+  expect(await sh(id, 'ls -A')).toBe('a\ngen\n');
+});

@@ -27,7 +27,7 @@ export interface Tree {
   layer?: Layer | undefined;
   /** What was copied of the layer, as it was then. */
   placed?: CopyView | undefined;
-  /** Paths of its source as it was made, where a layer was copied. */
+  /** Where it has a layer: paths of files of its source that were copied, or written by patches. */
   sourcePaths?: string[] | undefined;
   /** Where it lies over a source tree. */
   over?: Over;

@@ -3,7 +3,7 @@ import type { Readable } from 'node:stream';
 import { bytesOf, FIND_FORMAT, parseListings } from './listing.ts';
 import { linksOf, SourceListing } from './source-listing.ts';
 import { RunnerError } from '../errors.ts';
-import { CONTEXT_FOLDER } from '../protocol.ts';
+import { CONTEXT_FOLDER, LAYER_LISTING_BYTES } from '../protocol.ts';
 import type { Origin, TreeKey } from '../protocol.ts';
 import { collect } from '../sandbox/collect.ts';
 import { DEFAULT_LIMITS, WORKSPACE, type Bind } from '../sandbox/driver.ts';
@@ -23,6 +23,8 @@ const TRANSFER_TIMEOUT_MS = 120_000;
 /** How long what was sent waits for the request that uses it. */
 const SENT_HELD_MS = TRANSFER_TIMEOUT_MS;
 const LISTING_BYTES = 64 * 1024 ** 2;
+/** Beside the source, a tree over a layer lists the layer, and folders of either. */
+const LAYERED_BYTES = LISTING_BYTES + 2 * LAYER_LISTING_BYTES;
 /**
  * GNU tar inside a sandbox: unpacks 10,000 files in a third of the time of writes from here, off the event
  * loop, and no path can lead out.
@@ -137,7 +139,8 @@ export class Trees {
       binds.push({ host: history.folder, inside: HISTORY, readOnly: true });
       steps.push(`cp -R ${HISTORY}/.git .`);
     }
-    const listed = await this.#feed(binds, steps.join(' && '), tar);
+    const maxBytes = layer ? LAYERED_BYTES : LISTING_BYTES;
+    const listed = await this.#feed(binds, steps.join(' && '), tar, maxBytes);
     if (!layer && !history) return { links: NO_LINKS };
     const [source = [], folders = [], ofLayer = []] = parseListings(listed);
     return {
@@ -225,13 +228,11 @@ export class Trees {
    * `no_space` 503.
    */
   async patch(tree: Tree, tar: Readable): Promise<void> {
-    await this.#withRoom(async () => {
-      tree.links = (await this.#patch(tree, tar)) ?? tree.links;
-    });
+    await this.#withRoom(() => this.#patch(tree, tar));
   }
 
-  /** Returns the links that the tree has then, where the patch says so. */
-  async #patch(tree: Tree, tar: Readable): Promise<Tree['links'] | undefined> {
+  /** Also notes the links that the tree has then, where the patch says so. */
+  async #patch(tree: Tree, tar: Readable): Promise<void> {
     const { stream, links } = await patchAsIs(tar);
     const binds = [tree.bind({ readOnly: false })];
     let script = `exec node ${GUEST}/patch-tree.cjs`;
@@ -239,8 +240,11 @@ export class Trees {
       binds.push(layerBind(tree.layer));
       script += ` ${LAYER}`;
     }
-    await this.#feed(binds, script, stream);
-    return links;
+    const written = await this.#feed(binds, script, stream);
+    if (links) tree.links = links;
+    if (!tree.layer) return;
+    const paths = written.toString().split('\0').slice(0, -1);
+    tree.sourcePaths = [...new Set([...(tree.sourcePaths ?? []), ...paths])];
   }
 
   /** Removes the tree at once; its files are deleted in the background. No task may live in it. */
@@ -333,7 +337,8 @@ export class Trees {
     };
     if (!patch) return tree;
     try {
-      return { ...tree, links: (await this.#patchFresh(tree, patch)) ?? tree.links };
+      await this.#patchFresh(tree, patch);
+      return tree;
     } catch (error) {
       // Kept until it is unmounted, after the caller has given them back.
       if (layer) layer.users++;
@@ -344,12 +349,12 @@ export class Trees {
   }
 
   /** As `#patch`, on a tree that nobody has touched. */
-  async #patchFresh(tree: Tree, patch: Readable): Promise<Tree['links'] | undefined> {
+  async #patchFresh(tree: Tree, patch: Readable): Promise<void> {
     // The layer may have anything at its paths, links too.
     if (tree.layer) return this.#patch(tree, patch);
     const { stream, links } = await freshPatch(patch);
     await this.#feed([tree.bind({ readOnly: false })], FRESH_PATCH, stream);
-    return links;
+    if (links) tree.links = links;
   }
 
   async #unpackKept(key: TreeKey, tar: Readable): Promise<Omit<SourceTree, 'users'>> {
@@ -390,7 +395,7 @@ export class Trees {
   }
 
   /** Runs a shell script with the tar as its stdin; returns its stdout. */
-  async #feed(binds: Bind[], script: string, tar: Readable): Promise<Buffer> {
+  async #feed(binds: Bind[], script: string, tar: Readable, maxBytes = LISTING_BYTES): Promise<Buffer> {
     // A stream that already broke off emits no further event.
     if (tar.destroyed) throw new RunnerError(400, 'invalid_tar', 'The archive was cut off.');
     const sandbox = startSandbox(this.#host, {
@@ -402,7 +407,7 @@ export class Trees {
     tar.once('error', () => void sandbox.kill().catch(() => {}));
     tar.pipe(sandbox.stdin);
     const { code, stdout, stderr } = await collect(sandbox, {
-      maxBytes: LISTING_BYTES,
+      maxBytes,
       timeoutMs: TRANSFER_TIMEOUT_MS,
     });
     if (tar.errored) throw new RunnerError(400, 'invalid_tar', 'The archive was cut off.');
