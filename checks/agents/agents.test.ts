@@ -269,6 +269,34 @@ describe.each(agents.filter(({ name }) => !only || only.includes(name)))('$name'
     expect(notes.jotted).toEqual([NOTE.text]);
   });
 
+  test('knows the instructions, and which skills there are', async () => {
+    const b = await bench();
+    await ok(s.call('PATCH', `${b.app}/settings`, { instructions: 'Lanterns are lit at dusk.' }));
+    const files = [
+      {
+        path: 'SKILL.md',
+        content: '---\nname: tide-tables\ndescription: Reads the tables of a harbour.\n---\nAsk the pilot.\n',
+      },
+    ];
+    await ok(s.call('PUT', `${b.app}/skills/tide-tables`, { files }));
+    await work(b, say('The first of two.', { say: 'Yes.' }));
+    expect(
+      heard('The first of two.', 'Lanterns are lit at dusk.', 'tide-tables', 'tables of a harbour'),
+    ).toBe(true);
+    // As they are when a run begins.
+    await ok(s.call('PATCH', `${b.app}/settings`, { instructions: null }));
+    await ok(s.call('DELETE', `${b.app}/skills/tide-tables`));
+    const other = await ok(s.call('POST', `${b.app}/threads`, { modelId }));
+    const { run } = await ok(
+      s.call('POST', `${b.app}/threads/${other.thread.id}/messages`, {
+        content: say('The only one.', { say: 'No.' }),
+      }),
+    );
+    await ended({ ...b, at: `${b.app}/threads/${other.thread.id}` }, run.id);
+    expect(heard('The only one.')).toBe(true);
+    expect(heard('The only one.', 'Lanterns')).toBe(false);
+  });
+
   test('goes on with the conversation, also after the service was restarted', async () => {
     const b = await bench();
     await work(

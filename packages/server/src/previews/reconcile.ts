@@ -9,7 +9,7 @@ import { every } from '../jobs/every.ts';
 import { changePreview } from './change-preview.ts';
 import { START_SECONDS } from './schemas.ts';
 import type { PreviewError } from './schemas.ts';
-import { findForgotten, findLeftOver, findUnstarted } from './store.ts';
+import { findForgotten, findLeftOver, findUnstarted, resumeStarts } from './store.ts';
 
 const EVERY_MS = 1_000;
 const BATCH = 100;
@@ -46,6 +46,7 @@ async function enqueueForgotten(ctx: Context): Promise<void> {
 }
 
 async function failUnstarted(ctx: Context): Promise<void> {
+  await resumeStarts(ctx.db);
   const late = await findUnstarted(ctx.db, START_SECONDS + GRACE_SECONDS, BATCH);
   for (const { previewId, project } of late)
     await transaction(ctx, (tx) => changePreview(tx, project, previewId, { event: 'fail', error: NO_ROOM }));

@@ -68,12 +68,12 @@ export async function resumeStart(db: Db, previewId: string): Promise<void> {
     .execute();
 }
 
-/** As resumeStart, for the previews whose jobs wait for a setup that ends in this transaction. */
-export async function resumeStartsAfter(tx: Tx, setupId: string): Promise<void> {
+/** As resumeStart, for all whose setup has ended: their jobs wait for a worker only. */
+export async function resumeStarts(db: Db): Promise<void> {
   await sql`
-    update previews set starting_since = now() where starting_since = 'infinity'
-      and id in (select substr(key, length('preview:') + 1) from jobs where waits_for = ${setupId} and kind = 'preview.work' and status = 'queued')`.execute(
-    tx.db,
+    update previews set starting_since = now() where status = 'starting' and starting_since = 'infinity'
+      and not exists (select from jobs where key = 'preview:' || previews.id and waits_for is not null)`.execute(
+    db,
   );
 }
 

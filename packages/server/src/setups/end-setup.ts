@@ -5,7 +5,6 @@ import { transaction } from '../db/transaction.ts';
 import type { Tx } from '../db/transaction.ts';
 import type { Job } from '../jobs/job.ts';
 import { wakeWaiting } from '../jobs/store.ts';
-import { resumeStartsAfter } from '../previews/store.ts';
 import type { SetupError } from './schemas.ts';
 import { findUnderWay, finishSetup } from './store.ts';
 
@@ -45,6 +44,5 @@ export async function endSetupsOf(tx: Tx, projectId: string): Promise<void> {
 
 async function tell(tx: Tx, setupId: string): Promise<void> {
   tx.wake('resources', setupId);
-  await resumeStartsAfter(tx, setupId);
   await wakeWaiting(tx, setupId);
 }
