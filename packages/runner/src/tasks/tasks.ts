@@ -72,8 +72,10 @@ export class Tasks {
     if (!task?.workspaceId) this.#note(id);
     if (!task) return;
     await task.cancel();
-    task.release();
+    // Another removal may have come first: what it used is given back once.
+    if (this.#byId.get(id) !== task) return;
     this.#byId.delete(id);
+    task.release();
   }
 
   #note(id: string): void {
