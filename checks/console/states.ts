@@ -52,9 +52,14 @@ const SHIFTS = `(() => { let sum = 0;
 /** Skeletons hold the place of what comes. */
 export const loading: Show = async ({ rig, ground, proxy, options }, { path, read }) => {
   const visit = await rig.visit({ ...options, trap: SHIFTS });
-  await during(proxy, { read, fault: { kind: 'delay', ms: 700 } }, async () => {
-    await visit.page.goto(path(ground));
-    await visit.page.locator('main [data-skeleton]').first().waitFor({ state: 'visible' });
+  const seen = Promise.withResolvers<void>();
+  await during(proxy, { read, fault: { kind: 'after', until: () => seen.promise } }, async () => {
+    try {
+      await visit.page.goto(path(ground));
+      await visit.page.locator('main [data-skeleton]').first().waitFor({ state: 'visible' });
+    } finally {
+      seen.resolve();
+    }
     await atRest(visit);
   });
   expect(await visit.page.evaluate<number>('__shift()')).toBeLessThan(MOST_SHIFT);
