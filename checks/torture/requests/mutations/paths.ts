@@ -57,7 +57,7 @@ function wrongIds(id: string, random: Random): string[] {
   ];
 }
 
-/** Paths of no operation, made from a path. */
+/** Paths of no operation, made from a path. A PUT could make what has a plain name. */
 function strayPaths(path: string): string[] {
   const last = path.lastIndexOf('/');
   return [
@@ -67,8 +67,8 @@ function strayPaths(path: string): string[] {
     `${path}/more`,
     `${path}//`,
     `${path.slice(0, last)}/./${path.slice(last + 1)}`,
-    `${path}/../none`,
-    `${path}/%2e%2e/none`,
+    `${path}/../no.ne`,
+    `${path}/%2e%2e/no.ne`,
     path.toUpperCase(),
     `${path}%00`,
     `${path}%`,
