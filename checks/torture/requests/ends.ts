@@ -46,15 +46,17 @@ export function createEnds(): Ends {
     async check({ calls: { call, wire }, key }, tally, signal) {
       for (const { kind, path } of accepted) {
         if (signal.aborted) return;
-        // With its thread it may have been deleted.
-        if ((await wire.send({ method: 'GET', target: path, headers: key })).status === 404) continue;
+        // With its thread it may have been deleted, also while it is waited for.
+        const isGone = async () =>
+          (await wire.send({ method: 'GET', target: path, headers: key })).status === 404;
+        if (await isGone()) continue;
         const ended = (
           await until(
             () => call(key, 'GET', path),
             (answer) => ENDED.has(answer[kind].status as string),
             path,
-          ).catch((error: unknown) => {
-            tally.fault(`a ${kind} that stands still`, () => String(error));
+          ).catch(async (error: unknown) => {
+            if (!(await isGone())) tally.fault(`a ${kind} that stands still`, () => String(error));
             return undefined;
           })
         )?.[kind] as Made | undefined;

@@ -198,6 +198,7 @@ describe('400', () => {
     'a-b',
     'a.b',
     '%C3%A4',
+    'A%00',
     'x'.repeat(129),
     'HEADRACE_X',
     'LD_PRELOAD',

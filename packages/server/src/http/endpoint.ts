@@ -212,9 +212,9 @@ function paramsOf(request: FastifyRequest): Record<string, string> {
   const params: Record<string, string> = {};
   for (const [name, value] of Object.entries(request.params as Record<string, string>)) {
     const prefix = PARAM_PREFIX[name];
-    // PostgreSQL stores no NUL, and the path is a part of the receipt.
-    const isNone = prefix ? !isId(prefix, value) : value.includes('\0');
-    params[name] = isNone ? NO_ID : value;
+    if (prefix) params[name] = isId(prefix, value) ? value : NO_ID;
+    // PostgreSQL stores no NUL, and the path is a part of the receipt. No name has this character either.
+    else params[name] = value.replaceAll('\0', '\uFFFD');
   }
   if (params.projectId !== undefined) params.appId = params.projectId;
   return params;
