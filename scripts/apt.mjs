@@ -1,6 +1,7 @@
 // Debian packages, for setup.mjs and for checks that need a program of the machine. Without dependencies.
 import { spawnSync } from 'node:child_process';
-import { readdirSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readdirSync, renameSync, rmSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 
 /** Whether this process may install Debian packages. */
 export function mayInstall() {
@@ -13,6 +14,27 @@ export function mayInstall() {
 
 /** Installs a package with apt-get within the limit. A failure shows in its program still missing afterwards. */
 export function aptInstall(name, limitMs = 180_000) {
+  withLists((apt) => apt('install', '--no-install-recommends', name), limitMs);
+}
+
+/** Puts a package's files into a folder, whole or not at all, and installs nothing. */
+export function aptUnpack(name, folder, limitMs = 180_000) {
+  mkdirSync(dirname(folder), { recursive: true });
+  const scratch = mkdtempSync(`${folder}-`);
+  try {
+    withLists((apt) => apt('download', name), limitMs, scratch);
+    const file = readdirSync(scratch).find((one) => one.endsWith('.deb'));
+    if (file === undefined) return;
+    const to = join(scratch, 'files');
+    const unpacked = spawnSync('dpkg-deb', ['-x', join(scratch, file), to], { timeout: limitMs });
+    if (unpacked.status === 0) renameSync(to, folder);
+  } finally {
+    rmSync(scratch, { recursive: true, force: true });
+  }
+}
+
+/** Calls apt-get, and once more with new lists of packages where that fails. */
+function withLists(act, limitMs, cwd = '/') {
   const apt = (...args) =>
     spawnSync(
       'apt-get',
@@ -29,12 +51,12 @@ export function aptInstall(name, limitMs = 180_000) {
       ],
       {
         stdio: 'ignore',
+        cwd,
         timeout: limitMs,
         env: { ...process.env, DEBIAN_FRONTEND: 'noninteractive' },
       },
     ).status === 0;
-  const add = () => apt('install', '--no-install-recommends', name);
   const hasLists = readdirSync('/var/lib/apt/lists').some((file) => file.includes('_Packages'));
-  if (hasLists && add()) return;
-  if (apt('update')) add();
+  if (hasLists && act(apt)) return;
+  if (apt('update')) act(apt);
 }
