@@ -2,6 +2,7 @@ import { Kysely, PostgresDialect } from 'kysely';
 import pg from 'pg';
 import { PreparingClient } from './prepared.ts';
 import type { Database } from './schema.ts';
+import { KEEP_ALIVE, TimedClient } from './timed-client.ts';
 
 export type Db = Kysely<Database>;
 
@@ -11,7 +12,6 @@ pg.types.setTypeParser(pg.types.builtins.INT8, Number);
 export interface DatabaseHandle {
   db: Db;
   pool: pg.Pool;
-  /** For clients of their own: LISTEN and session locks need a direct connection. */
   connection: pg.PoolConfig;
   close(): Promise<void>;
 }
@@ -22,7 +22,7 @@ export interface DatabaseHandle {
  * transaction says so with no caller waiting for an answer.
  */
 export function openPool(config: pg.PoolConfig): pg.Pool {
-  return new pg.Pool(config)
+  return new pg.Pool({ Client: TimedClient, ...KEEP_ALIVE, ...config })
     .on('error', () => {})
     .on('connect', (client) => {
       client.on('error', () => {});
@@ -37,22 +37,36 @@ export function openPool(config: pg.PoolConfig): pg.Pool {
  */
 const PLANNING = 'set enable_seqscan = off; set jit = off';
 
+/** How long a statement may take. The client's limit is for a server that is gone: it would hold up requests for minutes. */
+const STATEMENT_MS = 30_000;
+const UNANSWERED_MS = 5_000;
+const IDLE_IN_TRANSACTION_MS = 60_000;
+
+interface PoolLimits {
+  /** The most connections. */
+  max?: number;
+  statementMs?: number;
+}
+
 /**
- * Opens a pool. `max` connections; every statement is bounded in time, so that no request hangs on a lost
- * server.
+ * Opens a pool; every statement is bounded in time, so that no request hangs on a lost server. Poolers refuse settings
+ * in the start-up message, so they are statements.
  */
-export function openDatabase(connection: pg.PoolConfig, max = 24): DatabaseHandle {
+export function openDatabase(
+  connection: pg.PoolConfig,
+  { max = 10, statementMs = STATEMENT_MS }: PoolLimits = {},
+): DatabaseHandle {
   const pool = openPool({
-    ...connection,
     Client: PreparingClient,
+    ...connection,
     max,
     connectionTimeoutMillis: 5_000,
     idleTimeoutMillis: 30_000,
-    statement_timeout: 30_000,
-    idle_in_transaction_session_timeout: 60_000,
+    query_timeout: statementMs + UNANSWERED_MS,
   });
+  const settings = `set statement_timeout = ${statementMs}; set idle_in_transaction_session_timeout = ${IDLE_IN_TRANSACTION_MS}; ${PLANNING}`;
   // What breaks here fails the connection's first statement too.
-  pool.on('connect', (client) => void client.query(PLANNING).catch(() => {}));
+  pool.on('connect', (client) => void client.query(settings).catch(() => {}));
   const db = new Kysely<Database>({ dialect: new PostgresDialect({ pool }) });
   return { db, pool, connection, close: () => db.destroy() };
 }

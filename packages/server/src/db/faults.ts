@@ -8,6 +8,12 @@ const AWAY = new Set([
   'EPIPE',
   'ETIMEDOUT',
   'EAGAIN',
+  'EHOSTUNREACH',
+  'ENETUNREACH',
+  'EAI_AGAIN',
+  'ENOTFOUND',
+  // A standby, until it is promoted.
+  '25006',
   '57P01',
   '57P02',
   '57P03',
@@ -36,6 +42,7 @@ export const isUniqueViolation = (error: unknown): boolean =>
 export function isDatabaseAway(error: unknown): boolean {
   if (error instanceof TimedOut) return true;
   if (!(error instanceof Error)) return false;
+  if (isPoolerAway(error.message)) return true;
   const { code, syscall, severity } = error as { code?: string; syscall?: string; severity?: string };
   if (code && AWAY.has(code))
     return (
@@ -43,6 +50,7 @@ export function isDatabaseAway(error: unknown): boolean {
       syscall === 'connect' ||
       syscall === 'read' ||
       syscall === 'write' ||
+      syscall === 'getaddrinfo' ||
       /^\d/.test(code)
     );
   return /Connection terminated|timeout exceeded when trying to connect|Client has encountered a connection error|not queryable|Query read timeout/.test(
@@ -50,14 +58,20 @@ export function isDatabaseAway(error: unknown): boolean {
   );
 }
 
+/** What PgBouncer says while its server is away. */
+const isPoolerAway = (message: string) =>
+  /^(pgbouncer cannot connect to server|server conn crashed|query_wait_timeout|server login has been failing)/.test(
+    message,
+  );
+
 /** Names the variable, and where it leads, without user and password. */
-export function unreachable(databaseUrl: string, cause: unknown): Error {
+export function unreachable(databaseUrl: string, cause: unknown, variable = 'DATABASE_URL'): Error {
   // `localhost` has two addresses: the error of both has no message of its own.
   const [first = cause] = cause instanceof AggregateError ? (cause.errors as unknown[]) : [];
   const { host, pathname } = new URL(databaseUrl);
   const where = host ? ` at ${host}` : '';
   return new Error(
-    `DATABASE_URL: the database "${pathname.slice(1)}"${where} cannot be used: ${(first as Error).message}. Check that it runs, and its address, name, user and password.`,
+    `${variable}: the database "${pathname.slice(1)}"${where} cannot be used: ${(first as Error).message}. Check that it runs, and its address, name, user and password.`,
     { cause },
   );
 }

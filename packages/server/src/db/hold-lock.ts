@@ -6,9 +6,9 @@
  * The lock has a connection of its own, which the work may use: what it writes there is written under the lock.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { Client } from 'pg';
-import type { PoolConfig } from 'pg';
+import type { Client, PoolConfig } from 'pg';
 import type { Logger } from 'pino';
+import { KEEP_ALIVE, TimedClient } from './timed-client.ts';
 
 const RIVAL_POLL_MS = 400;
 /** A holder whose machine dies loses the lock after about 3 s, not after the kernel's two hours. */
@@ -20,20 +20,22 @@ interface Held {
   /** The name in the log and in the database's list of connections. */
   name: string;
   log: Pick<Logger, 'warn'>;
+  /** While it is false, this process does not ask for the lock. It keeps one that it holds. */
+  when?: (() => boolean) | undefined;
 }
 
 /** Runs `work` whenever this process holds the lock. Its signal is aborted when the lock is lost. */
 export function holdLock(
-  { connection, lock, name, log }: Held,
+  { connection, lock, name, log, when = () => true }: Held,
   work: (client: Client, signal: AbortSignal) => Promise<void>,
 ): { stop(): Promise<void> } {
   const stopped = new AbortController();
   const rest = () => sleep(RIVAL_POLL_MS, undefined, { signal: stopped.signal }).catch(() => {});
 
   async function attend(): Promise<void> {
-    const client = new Client({
+    const client = new TimedClient({
+      ...KEEP_ALIVE,
       ...connection,
-      keepAlive: true,
       connectionTimeoutMillis: 5_000,
       statement_timeout: 10_000,
       query_timeout: 15_000,
@@ -44,7 +46,7 @@ export function holdLock(
     try {
       await client.connect();
       await client.query(SETTINGS);
-      while (!stopped.signal.aborted && !(await takeLock(client, lock))) await rest();
+      while (!stopped.signal.aborted && !(when() && (await takeLock(client, lock)))) await rest();
       if (!stopped.signal.aborted) await work(client, AbortSignal.any([stopped.signal, lost.signal]));
     } finally {
       await client.end().catch(() => {});

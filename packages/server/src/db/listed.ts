@@ -1,7 +1,7 @@
 /**
- * Pages of the lists over all apps. Each pair of a scope (an organization, or one of several apps) and a status is a
- * range of one index, in the list's order. A page merges the first rows of each range, so it reads nothing that
- * lies between its rows, however many rows this organization and others have.
+ * Pages of the lists over all apps, and of some that have Direct projects too. Each pair of a scope (an organization,
+ * or one of several projects) and a status is a range of one index, in the list's order. A page merges the first rows
+ * of each range, so it reads nothing that lies between its rows, however many rows this organization and others have.
  */
 import { sql } from 'kysely';
 import type { RawBuilder } from 'kysely';
@@ -20,8 +20,8 @@ export interface Listed {
   statuses: readonly string[];
   /** By `updated_at` and `id` instead of `id` alone; only for threads. */
   byActivity?: boolean;
-  /** The rows of a Direct project, which no list over all apps has. */
-  areUnlisted?: boolean;
+  /** True: rows of apps, which are all there are if it is omitted. False: those of Direct projects. */
+  listed?: readonly boolean[];
   /** A further condition on the rows. */
   filter?: RawBuilder<boolean> | undefined;
   /** The condition of a search, which no index covers. */
@@ -68,21 +68,26 @@ function merged(
   { after, to }: Part,
   { limit, offset }: { limit: number; offset: number },
 ): RawBuilder<{ id: string }> {
-  const { table, scope, statuses, byActivity, areUnlisted, filter, matches } = listed;
+  const { table, scope, statuses, byActivity, filter, matches } = listed;
   const id = idBytes('id');
   const key = byActivity ? sql`(updated_at, ${id})` : id;
   const order = byActivity ? sql`updated_at desc, ${id} desc` : sql`${id} desc`;
   const conditions = [
-    sql`${sql.ref(scope.column)} = one_of and status = one_status and ${areUnlisted ? sql`not listed` : sql`listed`}`,
+    sql`${sql.ref(scope.column)} = one_of and status = one_status`,
     ...(table === 'threads' ? [sql`deleted_at is null`] : []),
     ...(after === null ? [] : [sql`${key} < ${valueOf(listed, after)}`]),
     ...(to === null ? [] : [sql`${key} >= ${valueOf(listed, to)}`]),
     ...(filter ? [filter] : []),
     ...(matches ? [matches] : []),
   ];
+  // As words, not values: each has indexes of its own.
+  const ranges = (listed.listed ?? [true]).map(
+    (isListed) => sql`(select id${byActivity ? sql`, updated_at` : sql``} from ${sql.table(table)}
+      where ${isListed ? sql`listed` : sql`not listed`} and ${sql.join(conditions, sql` and `)}
+      order by ${order} limit ${limit} offset ${offset})`,
+  );
   return sql`select part.* from unnest(${scope.ids}::text[]) as one_of cross join unnest(${statuses}::text[]) as one_status
-    cross join lateral (select id${byActivity ? sql`, updated_at` : sql``} from ${sql.table(table)}
-      where ${sql.join(conditions, sql` and `)} order by ${order} limit ${limit} offset ${offset}) as part
+    cross join lateral (${sql.join(ranges, sql` union all `)}) as part
     order by ${order} limit ${limit}`;
 }
 

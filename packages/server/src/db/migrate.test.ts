@@ -305,3 +305,29 @@ const timeOf = (id: string) =>
   new Date(
     Array.from(id.split('_')[1]!.slice(0, 10)).reduce((ms, letter) => ms * 32 + ALPHABET.indexOf(letter), 0),
   ).toISOString();
+
+test('0037: jobs that were under way are counted', async () => {
+  await databaseThrough(36);
+  const job = (status: string, project: string, isWaiting = false) =>
+    insert('jobs', {
+      kind: 'run.work',
+      payload: {},
+      status,
+      fair_org: 'org_1',
+      fair_key: project,
+      waiting: isWaiting,
+    });
+  for (const project of ['prj_1', 'prj_1', 'prj_2']) await job('active', project);
+  await job('active', 'prj_1', true);
+  await job('queued', 'prj_1');
+  await migrate(database.connection);
+  await job('active', 'prj_2');
+  const { rows } = await client.query<object>(
+    'select fair_key as project, sum(change)::int as n from busy_counts group by 1 order by 1',
+  );
+  expect(rows).toEqual([
+    { project: 'prj_1', n: 2 },
+    { project: 'prj_2', n: 2 },
+    { project: null, n: 4 },
+  ]);
+});

@@ -83,7 +83,7 @@ async function makeTemplate(connection: TestConnection): Promise<void> {
   await client.connect();
   await client.query(`create database ${TEMPLATE}`);
   await migrate({ ...connection, database: TEMPLATE });
-  const template = openDatabase({ ...connection, database: TEMPLATE }, 1);
+  const template = openDatabase({ ...connection, database: TEMPLATE }, { max: 1 });
   // Each service would make them in its own database: a copy costs a fifth of that.
   await createPartitions(template.db);
   await template.close();

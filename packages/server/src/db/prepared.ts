@@ -7,8 +7,9 @@
  */
 import { CompiledQuery } from 'kysely';
 import type { Compilable, Kysely } from 'kysely';
-import pg from 'pg';
+import type pg from 'pg';
 import type { Database } from './schema.ts';
+import { TimedClient } from './timed-client.ts';
 
 const names = new Map<string, string>();
 
@@ -32,13 +33,27 @@ export const rowsPrepared = async <Row>(
 ): Promise<Row[]> => (await db.executeQuery(preparedAs(name, query.compile()))).rows;
 
 /** Sends such statements by their names. */
-export class PreparingClient extends pg.Client {
+export class PreparingClient extends TimedClient {
   // Kysely hands over text and values; what else pg takes goes through as it is.
   override query = ((text: unknown, values?: unknown, ...rest: unknown[]) => {
     const name = typeof text === 'string' && values !== undefined ? names.get(text) : undefined;
     return (super.query as (...args: unknown[]) => unknown)(
       name === undefined ? text : { name, text, values },
       ...(name === undefined ? [values, ...rest] : rest),
+    );
+  }) as pg.Client['query'];
+}
+
+/**
+ * Sends no statement by a name: behind a pooler that does not keep names apart, one client's name is another's
+ * statement (PgBouncer before 1.21).
+ */
+export class UnnamedClient extends TimedClient {
+  override query = ((query: unknown, ...rest: unknown[]) => {
+    const isNamed = typeof query === 'object' && query !== null && 'name' in query;
+    return (super.query as (...args: unknown[]) => unknown)(
+      isNamed ? { ...query, name: undefined } : query,
+      ...rest,
     );
   }) as pg.Client['query'];
 }

@@ -4,6 +4,7 @@
  */
 import { sql } from 'kysely';
 import type { ColumnType, Generated, GeneratedAlways, RawBuilder, Selectable } from 'kysely';
+import type { RunnerStatus } from '@headrace/runner/protocol';
 
 type Time = ColumnType<Date, Date | string | RawBuilder<Date>, Date | string | RawBuilder<Date>>;
 type TimeOrNull = ColumnType<
@@ -386,6 +387,7 @@ interface ThreadsTable {
   active_apply_id: string | null;
   active_build_id: string | null;
   last_run_failed: Generated<boolean>;
+  lost_work_source_id: string | null;
   message_sequence: Generated<number>;
   created_by: string;
   participant_user_ids: Generated<string[]>;
@@ -439,6 +441,8 @@ export interface InheritedMessagesTable {
 export interface RunsTable {
   org_id: string;
   id: string;
+  /** Rises along a thread's runs, by the database's own count. */
+  position: Generated<number>;
   project_id: string;
   thread_id: string;
   message_id: string | null;
@@ -468,6 +472,7 @@ export interface RunsTable {
   prices: GeneratedJson<Record<string, Prices>>;
   model_failure: JsonOrNull<ModelFailure>;
   context: JsonOrNull<RunContext>;
+  snapshot_at: TimeOrNull;
   created_by: string;
   created_at: GeneratedTime;
   started_at: TimeOrNull;
@@ -678,6 +683,7 @@ export interface PreviewsTable {
   listed: boolean;
   setup: Generated<boolean>;
   starting_since: GeneratedTime;
+  runner_id: string | null;
 }
 
 interface OutboxTable {
@@ -713,6 +719,8 @@ interface LogStateTable {
   last_published_at: GeneratedTime;
   /** Raised by a restore. */
   generation: Generated<number>;
+  /** What `server_timeline()` returned when the generation began; null: not known yet. */
+  timeline: string | null;
 }
 
 interface WorkersTable {
@@ -737,11 +745,47 @@ export interface RunnerReport {
   egressRefused: number;
 }
 
+interface RunSnapshotsTable {
+  org_id: string;
+  run_id: string;
+  delta: Buffer;
+  pack_id: string | null;
+  object_key: string | null;
+  byte_size: number | null;
+  pack_index: Buffer | null;
+  created_at: GeneratedTime;
+}
+
 interface WorkspaceSizesTable {
   thread_id: string;
   runner_id: string;
   bytes: number;
   used_at: GeneratedTime;
+}
+
+interface RunnersTable {
+  boot_id: string;
+  name: string;
+  address: string;
+  pool: string;
+  protocol: number[];
+  capacity: number;
+  reserved: Generated<number>;
+  memory_bytes: number | null;
+  free_bytes: number | null;
+  is_ok: boolean;
+  is_draining: boolean;
+  state: Generated<'ready' | 'suspect' | 'lost' | 'gone'>;
+  groups: Generated<string[]>;
+  status: Json<RunnerStatus>;
+  first_seen_at: GeneratedTime;
+  last_seen_at: GeneratedTime;
+}
+
+interface RunnerPlacesTable {
+  holder: string;
+  boot_id: string;
+  taken_at: GeneratedTime;
 }
 
 interface ProcessesTable {
@@ -1334,6 +1378,9 @@ export interface Database {
   log_state: LogStateTable;
   workers: WorkersTable;
   processes: ProcessesTable;
+  runners: RunnersTable;
+  runner_places: RunnerPlacesTable;
+  run_snapshots: RunSnapshotsTable;
   workspace_sizes: WorkspaceSizesTable;
   jobs: JobsTable;
   log_consumers: LogConsumersTable;
@@ -1384,6 +1431,7 @@ export type ExecRow = Selectable<ExecsTable>;
 export type PreviewRow = Selectable<PreviewsTable>;
 export type EventRow = Selectable<EventsTable>;
 export type JobRow = Selectable<JobsTable>;
+export type RunnerRow = Selectable<RunnersTable>;
 export type WebhookSubscriptionRow = Selectable<WebhookSubscriptionsTable>;
 export type WebhookDeliveryRow = Selectable<WebhookDeliveriesTable>;
 export type AutomationRow = Selectable<AutomationsTable>;

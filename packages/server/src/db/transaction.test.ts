@@ -1,8 +1,8 @@
 import { Kysely, PostgresDialect, sql } from 'kysely';
-import pg from 'pg';
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
 import type { Bus } from '../bus.ts';
 import { newId } from '../ids.ts';
+import { openPool } from './database.ts';
 import type { Db } from './database.ts';
 import type { Database } from './schema.ts';
 import { createTestDatabase } from './database.fixture.ts';
@@ -19,7 +19,7 @@ const SCOPE: EventScope = { orgId: 'org_1', projectId: 'prj_1', feed: 'direct' }
 beforeAll(async () => {
   database = await createTestDatabase();
   db = new Kysely<Database>({
-    dialect: new PostgresDialect({ pool: new pg.Pool(database.connection) }),
+    dialect: new PostgresDialect({ pool: openPool(database.connection) }),
     log: (event) => {
       queries.push(event.query.sql);
     },

@@ -5,7 +5,7 @@ import { authorize } from '../http/authorize.ts';
 import { ApiError, invalid } from '../http/errors.ts';
 import type { Access, Reply } from '../http/operation.ts';
 import { Ok, Text } from '../http/schemas.ts';
-import { bindingOf, openPosition, requireRetained, sealPosition } from './cursor.ts';
+import { bindingOf, openPosition, requireGeneration, requireRetained, sealPosition } from './cursor.ts';
 import type { Binding } from './cursor.ts';
 import { openFeed } from './feeds.ts';
 import type { Feed, FeedCall, FeedName } from './feeds.ts';
@@ -51,7 +51,10 @@ async function readPage(call: FeedCall, feed: Feed, after: Position | null): Pro
   const limit = (query.limit ?? DEFAULT_LIMIT) + 1;
   const { order } = query;
   const page = await readEvents(ctx.db, { filter: feed.filter, after, order, limit, retentionSeconds });
-  if (after) requireRetained(after, page.end, retentionSeconds);
+  if (after) {
+    requireGeneration(feed.binding, page.end);
+    requireRetained(after, page.end, retentionSeconds);
+  }
   return page;
 }
 
@@ -73,7 +76,7 @@ async function answerBackwards(call: FeedCall, name: FeedName): Promise<Reply> {
   const after = query.cursor === undefined ? null : openPosition(ctx.secretKey, backwards, query.cursor);
   const page = await readPage(call, feed, after);
   // An empty page ends where it began: from the log's end, the list would start over.
-  return pageReply(call, feed, { ...page, end: after ?? page.end }, backwards);
+  return pageReply(call, feed, { ...page, end: { ...page.end, ...after } }, backwards);
 }
 
 /**
@@ -124,14 +127,15 @@ async function rechecked(call: FeedCall): Promise<FeedCall> {
 
 /** `next` is what the page's cursor is bound to; an event's cursor is always bound to the feed. */
 function pageReply({ ctx, query }: FeedCall, feed: Feed, page: LogPage, next: Binding): Reply {
+  const { generation } = page.end;
   const shown = page.rows.slice(0, query.limit ?? DEFAULT_LIMIT);
   const last = shown.at(-1);
   return {
     status: 200,
     body: {
       ok: true,
-      events: shown.map((event) => eventView(event, ctx.secretKey, feed.binding)),
-      nextCursor: sealPosition(ctx.secretKey, next, last ? positionOf(last) : page.end),
+      events: shown.map((event) => eventView(event, ctx.secretKey, { ...feed.binding, generation })),
+      nextCursor: sealPosition(ctx.secretKey, { ...next, generation }, last ? positionOf(last) : page.end),
       hasMore: page.rows.length > shown.length,
     },
   };
@@ -139,9 +143,11 @@ function pageReply({ ctx, query }: FeedCall, feed: Feed, page: LogPage, next: Bi
 
 export async function answerHead(call: FeedCall, name: FeedName): Promise<Reply> {
   const { binding } = await openFeed(call, name);
+  const end = await readEnd(call.ctx.db);
+  const { generation } = end;
   return {
     status: 200,
-    body: { ok: true, cursor: sealPosition(call.ctx.secretKey, binding, await readEnd(call.ctx.db)) },
+    body: { ok: true, cursor: sealPosition(call.ctx.secretKey, { ...binding, generation }, end) },
   };
 }
 
@@ -156,6 +162,7 @@ export async function answerStream(call: FeedCall, name: FeedName): Promise<Repl
     const cursor = typeof lastEventId === 'string' && lastEventId !== '' ? lastEventId : call.query.cursor;
     const end = await readEnd(ctx.db);
     const position = cursor === undefined ? end : openPosition(ctx.secretKey, binding, cursor);
+    requireGeneration(binding, end);
     requireRetained(position, end, ctx.config.eventRetentionSeconds);
     const allows = (now: typeof principal) => authorize(FEED_ACCESS, now, api, params);
     return {

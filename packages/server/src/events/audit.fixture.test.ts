@@ -14,7 +14,7 @@ let handle: DatabaseHandle;
 const [org, app, project] = [newId('org'), newId('prj'), newId('prj')];
 beforeAll(async () => {
   database = await createTestDatabase();
-  handle = openDatabase(database.connection, 2);
+  handle = openDatabase(database.connection, { max: 2 });
   await sql`insert into organizations (id, name) values (${org}, 'org')`.execute(handle.db);
   for (const [id, kind] of [
     [app, 'platform'],

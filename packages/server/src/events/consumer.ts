@@ -10,6 +10,7 @@ import type { ConsumerName, EventRow } from '../db/schema.ts';
 import { transaction } from '../db/transaction.ts';
 import type { Tx } from '../db/transaction.ts';
 import { every } from '../jobs/every.ts';
+import type { When } from '../jobs/every.ts';
 import { hasMore, moveConsumer, readAll, takePosition } from './store.ts';
 import { positionOf } from './view.ts';
 
@@ -41,7 +42,7 @@ export interface Consuming {
 }
 
 /** Makes this process read on when the log grows, unless another process is reading. */
-export function startConsumer(ctx: Deps, consumer: Consumer): Consuming {
+export function startConsumer(ctx: Deps, consumer: Consumer, when?: When): Consuming {
   let isNewer = false;
   const loop = every(
     POLL_MS,
@@ -58,6 +59,7 @@ export function startConsumer(ctx: Deps, consumer: Consumer): Consuming {
       onFailure: (err) =>
         ctx.log.error({ err, consumer: consumer.name }, 'events were not taken; they are taken again'),
       until: ctx.shutdown,
+      when,
     },
   );
   const unlisten = ctx.bus.listen('events', () => {

@@ -1,12 +1,13 @@
 /**
  * Event cursors. Sealed: the reader's feed and filters (any other use is `invalid_cursor`), on the feed of
  * all apps the credential's projects (another set is `cursor_scope_changed`), and a position, which expires
- * one retention after its time, and with the log's generation: a restored log gives sequences again.
+ * one retention after its time, and with the log's generation: a restored log, and one on a promoted standby, gives
+ * sequences again.
  */
 import { ApiError } from '../http/errors.ts';
 import { invalidCursor, openCursor, scopeHash, sealCursor } from '../http/cursors.ts';
 import type { EventFilter } from './filter.ts';
-import type { Order, Position } from './store.ts';
+import type { LogEnd, Order, Position } from './store.ts';
 
 /** What a cursor is bound to, as digests. */
 export interface Binding {
@@ -25,10 +26,10 @@ export const scopeChanged = () =>
     'cursor_scope_changed',
     'The credential reads other apps than when this cursor was made. Capture a new head, reload what you show, and go on from there.',
   );
-const cursorExpired = () =>
+export const cursorExpired = () =>
   new ApiError(
     'cursor_expired',
-    'This cursor is older than the events that are kept, or than a restored backup. Capture a new head, reload what you show, and go on from there.',
+    'This cursor is older than the events that are kept, or than a restored backup or a failover of the database. Capture a new head, reload what you show, and go on from there.',
   );
 
 /** Cursors of pages, events, heads and streams are `asc`; only a page that is read backwards has a `desc` one. */
@@ -70,6 +71,14 @@ export function openPosition(secret: Buffer, binding: Binding, cursor: string): 
   if (scope !== binding.scope) throw scopeChanged();
   if (generation !== binding.generation) throw cursorExpired();
   return { sequence, time };
+}
+
+/**
+ * Throws `cursor_expired` (410) where the log has begun another generation since its tail here looked last: the read
+ * decides.
+ */
+export function requireGeneration({ generation }: Pick<Binding, 'generation'>, end: LogEnd): void {
+  if (end.generation !== generation) throw cursorExpired();
 }
 
 /**

@@ -4,6 +4,7 @@ import { createServer, get } from 'node:http';
 import type { IncomingMessage, Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import pino from 'pino';
+import { noMetrics } from '@headrace/runner/metrics';
 import type { Principal } from '../http/principal.ts';
 import { openBus } from '../bus.ts';
 import type { Context } from '../context.ts';
@@ -20,7 +21,7 @@ import type { Position } from './store.ts';
 
 export type TestContext = Pick<
   Context,
-  'db' | 'bus' | 'log' | 'config' | 'secretKey' | 'shutdown' | 'events'
+  'db' | 'bus' | 'log' | 'config' | 'metrics' | 'secretKey' | 'shutdown' | 'events'
 >;
 
 export interface Frame {
@@ -118,7 +119,7 @@ export function readFrames(response: IncomingMessage, close: () => void): Reader
 
 export async function openTestLog(settings: { eventRetentionSeconds?: number } = {}): Promise<TestLog> {
   const database = await createTestDatabase();
-  const handle = openDatabase(database.connection, 12);
+  const handle = openDatabase(database.connection, { max: 12 });
   const log = pino({ level: process.env.HEADRACE_TEST_LOG ?? 'silent' });
   const shutdown = new AbortController();
   const bus = await openBus(database.connection, newId('wrk'), log);
@@ -126,6 +127,7 @@ export async function openTestLog(settings: { eventRetentionSeconds?: number } =
     db: handle.db,
     bus,
     log,
+    metrics: noMetrics() as Context['metrics'],
     secretKey: randomBytes(32),
     shutdown: shutdown.signal,
     config: { eventRetentionSeconds: settings.eventRetentionSeconds ?? 604_800 } as Context['config'],

@@ -11,6 +11,7 @@ import type { EventRow } from '../db/schema.ts';
 import { ApiError } from '../http/errors.ts';
 import { retryHeaders } from '../http/rate-limit.ts';
 import { openSse } from '../http/sse.ts';
+import { cursorExpired } from './cursor.ts';
 import type { Binding } from './cursor.ts';
 import { startDraftFeed } from './drafts.ts';
 import type { DraftFeed } from './drafts.ts';
@@ -45,7 +46,7 @@ declare module '../context.ts' {
   }
 }
 
-type Deps = Pick<Context, 'db' | 'bus' | 'log' | 'config' | 'secretKey' | 'shutdown'>;
+type Deps = Pick<Context, 'db' | 'bus' | 'log' | 'config' | 'metrics' | 'secretKey' | 'shutdown'>;
 
 export class EventHub implements StreamHost {
   /** For streams opened from now on; tests shorten it. */
@@ -73,7 +74,7 @@ export class EventHub implements StreamHost {
 
   /** Begins to read; a process without the API never does. Ends with `ctx.shutdown`. */
   async start(connection: PoolConfig): Promise<void> {
-    const tail = await startTail(this.#ctx, connection);
+    const tail = await startTail(this.#ctx, connection, () => this.#endGeneration());
     const drafts = startDraftFeed(this.#ctx);
     this.#tail = tail;
     this.#draftFeed = drafts;
@@ -86,6 +87,12 @@ export class EventHub implements StreamHost {
       },
       { once: true },
     );
+  }
+
+  /** Sequences are given again: no reader may go on as if nothing had happened. */
+  #endGeneration(): void {
+    for (const stream of this.#streams) stream.end(cursorExpired());
+    for (const watch of this.#watches) watch.wake();
   }
 
   /** The caller's access as of now, when its turn comes; null when it has ended. */
@@ -101,9 +108,9 @@ export class EventHub implements StreamHost {
     return this.#draftFeed!;
   }
 
-  /** Of the log; it changes only while no service runs. */
+  /** Of the log, as the tail saw it last. */
   get generation(): number {
-    return this.#tail!.generation;
+    return this.#tail!.generation();
   }
 
   tailPosition(): Position {

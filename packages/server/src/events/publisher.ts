@@ -12,15 +12,15 @@
  * without the lock.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { Client } from 'pg';
-import type { PoolConfig } from 'pg';
+import type { Client, PoolConfig } from 'pg';
 import type { Context } from '../context.ts';
 import { PUBLISHER_LOCK, SECRET_KEY_LOCK } from '../db/advisory-locks.ts';
+import { KEEP_ALIVE, TimedClient } from '../db/timed-client.ts';
 import { Rest } from '../jobs/rest.ts';
 import { keyNumber } from '../sealing.ts';
 import { Floor } from './floor.ts';
 import { createPartitions, expireEvents } from './partitions.ts';
-import { PUBLISH_BATCH, publishBatch } from './store.ts';
+import { followTimeline, PUBLISH_BATCH, publishBatch } from './store.ts';
 
 const RIVAL_POLL_MS = 400;
 const OUTBOX_POLL_MS = 200;
@@ -83,9 +83,9 @@ export class Publisher {
 
   /** Waits for the lock and publishes, on one connection. */
   async #attend(): Promise<void> {
-    const client = new Client({
+    const client = new TimedClient({
+      ...KEEP_ALIVE,
       ...this.#connection,
-      keepAlive: true,
       connectionTimeoutMillis: 5_000,
       statement_timeout: 10_000,
       query_timeout: 15_000,
@@ -110,6 +110,12 @@ export class Publisher {
   }
 
   async #publish(client: Client): Promise<void> {
+    if (await followTimeline(client)) {
+      this.#ctx.log.warn(
+        'the database is on another timeline: cursors from before it expire, as the log may have lost its end',
+      );
+      this.#ctx.bus.notify('events');
+    }
     // Before the first event: a row in the default partition prevents a partition for its day. The partitions
     // of the days ahead do not delay the first event: a dump may block them.
     await createPartitions(this.#ctx.db, 0).catch((error: unknown) =>

@@ -23,13 +23,18 @@ export interface Position {
   time: number;
 }
 
+/** Where the log ended at a read, and its generation then. */
+export interface LogEnd extends Position {
+  generation: number;
+}
+
 export interface LogPage {
   rows: EventRow[];
   /**
    * The published end at the moment of the read: everything up to it that is not in `rows` (when they are
    * fewer than the limit) was filtered out.
    */
-  end: Position;
+  end: LogEnd;
 }
 
 /**
@@ -38,13 +43,15 @@ export interface LogPage {
  */
 const PRUNE_SLACK_MS = 3_600_000;
 
-type Joined = { end_sequence: number; now: Date } & { [K in keyof EventRow]: EventRow[K] | null };
+type Joined = { end_sequence: number; generation: number; now: Date } & {
+  [K in keyof EventRow]: EventRow[K] | null;
+};
 
 function pageOf(rows: Joined[]): LogPage {
-  const { end_sequence: sequence, now } = rows[0]!;
+  const { end_sequence: sequence, generation, now } = rows[0]!;
   return {
     rows: rows[0]!.sequence === null ? [] : (rows as EventRow[]),
-    end: { sequence, time: now.getTime() },
+    end: { sequence, time: now.getTime(), generation },
   };
 }
 
@@ -75,7 +82,7 @@ export async function readEvents(db: Db, query: LogQuery): Promise<LogPage> {
   const from = behind(query);
   const found = parts(filter).map((part) => sql`(select * from events where ${part} and ${from})`);
   const { rows } = await sql<Joined>`
-    select s.last_sequence as end_sequence, clock_timestamp() as now, e.*
+    select s.last_sequence as end_sequence, s.generation, clock_timestamp() as now, e.*
     from log_state s left join lateral (
       select * from (${sql.join(found, sql` union all `)}) as found order by sequence ${sql.raw(order)} limit ${limit}
     ) e on true`.execute(db);
@@ -85,7 +92,7 @@ export async function readEvents(db: Db, query: LogQuery): Promise<LogPage> {
 const READ_ALL = prepared<Joined>(
   'read_all_events',
   `
-  select s.last_sequence as end_sequence, clock_timestamp() as now, e.*
+  select s.last_sequence as end_sequence, s.generation, clock_timestamp() as now, e.*
   from log_state s left join lateral (
     select org_id, sequence, event_id, feed, type, project_id, thread_id, run_id, data, occurred_at, published_at
     from events where sequence > $1 and published_at >= $2 order by sequence limit $3) e on true`,
@@ -157,7 +164,7 @@ export async function lastSequence(db: Db): Promise<number> {
 }
 
 /** Where the log ends now; `publishedAt` is the time of its last event. */
-export async function readEnd(db: Db): Promise<Position & { publishedAt: Date; generation: number }> {
+export async function readEnd(db: Db): Promise<LogEnd & { publishedAt: Date }> {
   const { rows } = await sql<{
     sequence: number;
     now: Date;
@@ -268,16 +275,34 @@ export async function findDraft(db: Db, threadId: string): Promise<DraftRow | un
   return { ...draft, removed: draft.removed || (status !== 'running' && status !== 'waiting') };
 }
 
+const RAISED = 'greatest(log_state.generation + 1, (extract(epoch from clock_timestamp()) * 1000)::bigint)';
+
 /**
  * Raises the log's generation, in the caller's transaction, to one that no cursor has: also those that were made
  * after another restore of the same backup.
  */
 export async function raiseGeneration(client: Client): Promise<number> {
   const { rows } = await client.query<{ generation: string }>(
-    `update log_state set generation = greatest(generation + 1, (extract(epoch from clock_timestamp()) * 1000)::bigint)
-     returning generation`,
+    `update log_state set generation = ${RAISED} returning generation`,
   );
   return Number(rows[0]!.generation);
+}
+
+/**
+ * Begins a generation where the log is on another timeline than before: after a failover or a recovery it may have lost
+ * its end, and gives those sequences again. Nobody can tell, so cursors from before expire. The publisher calls it
+ * under its lock, on the connection that it publishes on, so no event is on a timeline without its generation. Returns
+ * whether it did.
+ */
+export async function followTimeline(client: Client): Promise<boolean> {
+  const { rows } = await client.query<{ is_raised: boolean }>(
+    `update log_state set timeline = now.timeline,
+       generation = case when log_state.timeline is null then log_state.generation else ${RAISED} end
+     from (select server_timeline() as timeline) as now, log_state as before
+     where log_state.timeline is distinct from now.timeline
+     returning before.timeline is not null as is_raised`,
+  );
+  return rows[0]?.is_raised ?? false;
 }
 
 /** Drafts of deleted threads. */

@@ -16,7 +16,7 @@ import type { EventRow } from '../db/schema.ts';
 import { ApiError } from '../http/errors.ts';
 import { sseFrame } from '../http/sse.ts';
 import type { SseConnection } from '../http/sse.ts';
-import { requireRetained, scopeChanged, sealPosition } from './cursor.ts';
+import { requireGeneration, requireRetained, scopeChanged, sealPosition } from './cursor.ts';
 import type { Binding } from './cursor.ts';
 import { DraftShow } from './draft-show.ts';
 import type { DraftFeed } from './drafts.ts';
@@ -128,6 +128,7 @@ export class EventStream {
         this.#held = [];
         const page = await this.#hub.read(this.#request.filter, this.#position, PAGE);
         if (this.#isEnded()) return;
+        requireGeneration(this.#request.binding, page.end);
         requireRetained(this.#position, page.end, this.#hub.retentionSeconds);
         if (!(await this.#sendPage(page))) return;
         if (page.rows.length < PAGE) this.#cutOver(page.end);

@@ -24,8 +24,8 @@ export interface Tail {
   subscribe(listener: Listener): () => void;
   /** How far the tail has read, with the database's time of that read. */
   position(): Position;
-  /** Of the log. */
-  generation: number;
+  /** Of the log; `onGeneration` is called when it has changed, and what follows is of the new one. */
+  generation(): number;
   stop(): void;
 }
 
@@ -33,21 +33,41 @@ export interface Tail {
  * On a separate connection: streams go on while requests hold all of the pool's. Its statement is planned
  * once for all partitions (0.2 ms a read, against 0.6 planned each time, several hundred times a second).
  */
-export async function startTail(ctx: Pick<Context, 'bus' | 'log'>, connection: PoolConfig): Promise<Tail> {
-  const { db, close } = openDatabase({ ...connection, options: '-c plan_cache_mode=force_generic_plan' }, 1);
+export async function startTail(
+  ctx: Pick<Context, 'bus' | 'log' | 'metrics'>,
+  connection: PoolConfig,
+  onGeneration: () => void,
+): Promise<Tail> {
+  const { db, close } = openDatabase(
+    { ...connection, options: '-c plan_cache_mode=force_generic_plan' },
+    { max: 1 },
+  );
   const listeners = new Set<Listener>();
   const start = await readEnd(db);
   let position: Position = start;
   let since = start.publishedAt;
+  let { generation } = start;
   let isReading = false;
   let readAgain = false;
   const stopped = new AbortController();
 
   async function step(): Promise<boolean> {
     const { rows, end } = await readAll(db, position.sequence, since, BATCH);
+    if (end.generation !== generation) {
+      // What is behind `position` now is another log's, and that log may end before it.
+      const now = await readEnd(db);
+      generation = now.generation;
+      position = now;
+      since = now.publishedAt;
+      onGeneration();
+      return false;
+    }
     const isWhole = rows.length < BATCH;
     position = isWhole ? end : positionOf(rows.at(-1)!);
     since = rows.at(-1)?.published_at ?? since;
+    // Both times are the database's.
+    for (const { occurred_at: at } of rows)
+      ctx.metrics.observe('headrace_event_lag_seconds', {}, Math.max(0, end.time - at.getTime()) / 1000);
     if (rows.length) for (const listener of listeners) listener(rows);
     return isWhole;
   }
@@ -80,7 +100,7 @@ export async function startTail(ctx: Pick<Context, 'bus' | 'log'>, connection: P
       };
     },
     position: () => position,
-    generation: start.generation,
+    generation: () => generation,
     stop() {
       stopped.abort();
       clearInterval(timer);

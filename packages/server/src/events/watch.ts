@@ -8,6 +8,7 @@ export class Watch {
     this.#seen.push(...events);
   };
   #listener = this.#keep;
+  #wake = () => {};
   readonly #unsubscribe: () => void;
   readonly #onDone: () => void;
 
@@ -36,6 +37,7 @@ export class Watch {
         clearTimeout(timer);
         resolve();
       };
+      this.#wake = end;
       signal.addEventListener('abort', end, { once: true });
       if (signal.aborted) end();
       this.handOver((events) => {
@@ -43,6 +45,11 @@ export class Watch {
       });
     });
     this.#listener = this.#keep;
+  }
+
+  /** Ends the wait under way: what it waits for may never come. */
+  wake(): void {
+    this.#wake();
   }
 
   done(): void {

@@ -12,9 +12,9 @@
  * organizations with `WALK` projects that have queued jobs; more of them have their turns one walk after the
  * other.
  *
- * With 10,000 queued jobs and 60 active ones a claim takes (EXPLAIN ANALYZE on a loaded machine) 0.7-1.3 ms
- * and 1.2-2 ms of planning, for 1 to 10,000 organizations and projects; with turns of projects alone it was
- * 0.5-1.0 and 0.5-1.0. Rejected: counting for all projects (10,000 of them: 30 ms); numbering a project's
+ * What is under way is read from sums (busy-counts.ts), so a claim costs PostgreSQL the same 1.0-1.3 ms of CPU with 100 and with
+ * 50,000 active jobs; counting them took 5 ms with 10,000 and 21 with 50,000. Rejected: counting for all projects
+ * (10,000 of them: 30 ms); numbering a project's
  * jobs as they come and sorting by that, which shares beginnings, not places: who has the longer runs would
  * get most of the machine.
  */
@@ -62,6 +62,10 @@ const nextProject = (after: RawBuilder<unknown>) => {
 const IS_FREE = sql`j.status = 'queued' and j.kind = turn.kind and j.fair_org = turn.fair_org and j.run_at <= now()
     and (j.key is null or not exists (select 1 from jobs o where o.key = j.key and o.id <> j.id and (o.status = 'active' or o.id < j.id)))`;
 
+/** How many jobs of a kind an organization has under way, of all its projects or of one. */
+const busyCount = (kind: RawBuilder<unknown>, org: RawBuilder<unknown>, project: RawBuilder<unknown>) =>
+  sql`select coalesce(sum(b.change), 0) as n from busy_counts b where b.kind = ${kind} and b.fair_org = ${org} and ${project}`;
+
 /** What a claim may take: kinds, and of each the organizations that may have no more of it here. */
 export type Claimable = ReadonlyMap<JobKind, readonly string[]>;
 
@@ -85,15 +89,13 @@ export function createClaim(db: Db, workerId: string): (claimable: Claimable) =>
         select o.kind, j.fair_org, j.run_at, j.id, o.n + 1 from orgs o
         cross join lateral (select * from jobs where status = 'queued' and kind = o.kind and fair_org > o.fair_org order by fair_org, run_at, id limit 1) j
         where o.n < ${WALK}
-      ), busy as materialized (
-        select kind, fair_org, fair_key, count(*) as n from jobs where status = 'active' and not waiting group by kind, fair_org, fair_key
       ), claimed as (
         update jobs set status = 'active', attempt = attempt + 1, worker_id = ${workerId}, claimed_at = now(), waiting = false, waits_for = null
         where id = (
           select mine.id from (
-            select kind, fair_org from orgs left join (select kind, fair_org, sum(n) as n from busy group by kind, fair_org) b using (kind, fair_org)
+            select kind, fair_org from orgs cross join lateral (${busyCount(sql`orgs.kind`, sql`orgs.fair_org`, sql`b.fair_key is null`)}) busy
             where run_at <= now() and kind || ' ' || fair_org <> all(${full}::text[])
-            order by coalesce(b.n, 0), coalesce(array_position(${served}::text[], kind || ' ' || fair_org), 0), run_at, orgs.id
+            order by busy.n, coalesce(array_position(${served}::text[], kind || ' ' || fair_org), 0), run_at, orgs.id
           ) turn
           -- Asked in that order, until one has a job whose key is free and that no rival is about to take.
           cross join lateral (
@@ -104,9 +106,9 @@ export function createClaim(db: Db, workerId: string): (claimable: Claimable) =>
               where p.n < ${WALK} and j.fair_key <> p.first
             )
             (select j.id from (
-              select p.fair_key from projects p left join busy b on b.kind = turn.kind and b.fair_org = turn.fair_org and b.fair_key = p.fair_key
+              select p.fair_key from projects p cross join lateral (${busyCount(sql`turn.kind`, sql`turn.fair_org`, sql`b.fair_key = p.fair_key`)}) busy
               where p.run_at <= now()
-              order by coalesce(b.n, 0), coalesce(array_position(${served}::text[], turn.kind || ' ' || p.fair_key), 0), p.run_at, p.id
+              order by busy.n, coalesce(array_position(${served}::text[], turn.kind || ' ' || p.fair_key), 0), p.run_at, p.id
             ) project cross join lateral (select j.id from jobs j where j.fair_key = project.fair_key and ${IS_FREE} order by j.run_at, j.id for update skip locked limit 1) j)
             union all
             (select j.id from (select j.id from jobs j where exists (select from projects where n = ${WALK}) and ${IS_FREE} order by j.run_at, j.id for update skip locked limit 1) j)

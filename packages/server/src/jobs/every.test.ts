@@ -99,4 +99,17 @@ describe('every', () => {
     await vi.advanceTimersByTimeAsync(500);
     expect(round).toHaveBeenCalledTimes(1);
   });
+
+  it('skips rounds that are not for this process to do', async () => {
+    let isOurs = false;
+    const round = vi.fn(async () => {});
+    const loop = every(100, round, { onFailure: neverFails, when: () => isOurs });
+    loop.runNow();
+    await vi.advanceTimersByTimeAsync(250);
+    expect(round).not.toHaveBeenCalled();
+    isOurs = true;
+    await vi.advanceTimersByTimeAsync(100);
+    expect(round).toHaveBeenCalledTimes(1);
+    await loop.stop();
+  });
 });

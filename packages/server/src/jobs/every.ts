@@ -6,11 +6,16 @@ export interface Loop {
   stop(): Promise<void>;
 }
 
+/** Whether a round is for this process to do now: see `JobWorker.isHousekeeper`. */
+export type When = () => boolean;
+
 interface LoopOptions {
   /** A round that failed is not retried: the next one starts on time. */
   onFailure(this: void, error: unknown): void;
   /** Starts no further round once this is aborted. */
   until?: AbortSignal;
+  /** Asked at each start of a round: false skips it. */
+  when?: When | undefined;
 }
 
 /**
@@ -27,6 +32,7 @@ export function every(ms: number, round: () => Promise<unknown>, options: LoopOp
     }
   };
   const runNow = () => {
+    if (options.when && !options.when()) return;
     underWay ??= runRound().finally(() => {
       underWay = null;
     });

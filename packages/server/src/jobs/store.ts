@@ -4,6 +4,7 @@ import type { RawBuilder } from 'kysely';
 import type pg from 'pg';
 import type { Db } from '../db/database.ts';
 import { prepared } from '../db/prepared.ts';
+import type { SeenServer } from '../db/server-view.ts';
 import type { JobRow } from '../db/schema.ts';
 import type { Tx } from '../db/transaction.ts';
 
@@ -31,49 +32,107 @@ export async function restoreWorker(client: pg.Client, id: string, lockKey: numb
   );
 }
 
-/** On the connection that holds the worker's lock. */
-export async function recordHeartbeat(client: pg.Client, id: string): Promise<void> {
-  await client.query({
+/**
+ * On the connection that holds the worker's lock. An older worker lives while its heartbeat is fresh and its lock is taken: one
+ * that was killed is noticed at the next heartbeat. Returns whether there is none. Mostly the first one lives, and the
+ * look ends there.
+ */
+export async function recordHeartbeat(client: pg.Client, id: string): Promise<boolean> {
+  const { rows } = await client.query<{ isEldest: boolean }>({
     name: 'beat',
-    text: 'update workers set heartbeat_at = now() where id = $1',
+    text: `
+      with beat as (update workers set heartbeat_at = now() where id = $1 returning id)
+      select exists (select from beat) and not exists (
+        select from (select lock_key, heartbeat_at from workers where id < $1 order by id offset 0) as elder
+        where heartbeat_at > now() - interval '2 seconds' and not (pg_try_advisory_lock_shared(lock_key) and pg_advisory_unlock_shared(lock_key))
+      ) as "isEldest"`,
     values: [id],
   });
+  return rows[0]!.isEldest;
+}
+
+const livingWorkers = prepared<{ count: number }>(
+  'living_workers',
+  "select count(*) as count from workers where heartbeat_at > now() - interval '2 seconds'",
+);
+
+export async function countWorkers(db: Db): Promise<number> {
+  const { rows } = await db.executeQuery(livingWorkers([]));
+  return rows[0]!.count;
 }
 
 export async function deleteWorker(db: Db, id: string): Promise<void> {
   await db.deleteFrom('workers').where('id', '=', id).execute();
 }
 
-// The server lists the locks of all its databases: another's worker may have the same key.
+// The server lists the locks of all its databases: another's worker may have the same key. `$2` is the server that this
+// process has seen for long enough.
 const queueOfDead = prepared(
   'queue_jobs_of_dead',
   `
     with dead as (
       select w.id from workers w
-      where w.id <> $1 and w.heartbeat_at < now() - interval '2 seconds' and pg_postmaster_start_time() < now() - interval '5 seconds'
+      where w.id <> $1 and w.heartbeat_at < now() - interval '2 seconds' and server_identity() = $2
         and not exists (select 1 from pg_locks l where l.locktype = 'advisory' and l.objsubid = 1 and l.database = (select oid from pg_database where datname = current_database()) and (l.classid::bigint << 32 | l.objid::bigint) = w.lock_key)
     ), gone as (delete from workers using dead where workers.id = dead.id returning workers.id)
     update jobs set status = 'queued', worker_id = null, run_at = now()
     where status = 'active' and worker_id in (select id from gone) returning jobs.worker_id as id`,
 );
-// Jobs whose worker row is gone altogether (a crash in between) come back the same way, and those that
-// are this worker's on paper only: their end could not be recorded while the database was away. A claim
-// on its way is younger than 5 s.
+// The workers of active jobs, found by walking their index: a few steps, however many jobs they have.
 const queueOrphans = prepared(
   'queue_orphans',
   `
-    update jobs set status = 'queued', worker_id = null, run_at = now() where status = 'active'
-      and (not exists (select 1 from workers w where w.id = jobs.worker_id) or (worker_id = $1 and claimed_at < now() - interval '5 seconds' and id <> all($2::bigint[])))`,
+    with recursive holders as (
+      (select worker_id as id from jobs where status = 'active' order by worker_id limit 1)
+      union all
+      select (select worker_id from jobs where status = 'active' and worker_id > holders.id order by worker_id limit 1) from holders where id is not null
+    ), gone as (
+      select h.id from holders h where h.id is not null and not exists (select from workers w where w.id = h.id)
+    )
+    update jobs set status = 'queued', worker_id = null, run_at = now() where status = 'active' and worker_id = any (array (select id from gone))`,
+);
+// A claim on its way is younger than 5 s.
+const queueForgotten = prepared(
+  'queue_forgotten',
+  `
+    update jobs set status = 'queued', worker_id = null, run_at = now()
+    where status = 'active' and worker_id = $1 and claimed_at < now() - interval '5 seconds' and id <> all($2::bigint[])`,
 );
 
+/** A worker that lives has its lock again within this time, once there is a server. */
+const SEEN_MS = 5_000;
+
 /**
- * Queues the jobs of workers that died, and those that no worker works on; returns whether there were any.
- * `held`: the jobs that this worker works on.
+ * Queues the jobs of workers that died, and those whose worker's row is gone altogether (a crash in between); returns
+ * whether there were any. One worker of all does it.
  */
-export async function queueLostJobs(db: Db, workerId: string, held: number[]): Promise<boolean> {
-  const { rows } = await db.executeQuery(queueOfDead([workerId]));
-  const orphans = await db.executeQuery(queueOrphans([workerId, held]));
+export async function queueLostJobs(db: Db, workerId: string, server: SeenServer | null): Promise<boolean> {
+  const { rows } =
+    server && server.seenMs >= SEEN_MS
+      ? await db.executeQuery(queueOfDead([workerId, server.identity]))
+      : { rows: [] };
+  const orphans = await db.executeQuery(queueOrphans([]));
   return rows.length > 0 || Number(orphans.numAffectedRows ?? 0) > 0;
+}
+
+/**
+ * Queues the jobs that are this worker's on paper only, as their end could not be recorded while the database
+ * was away; returns whether there were any. `held`: the jobs that it works on.
+ */
+export async function queueForgottenJobs(db: Db, workerId: string, held: number[]): Promise<boolean> {
+  const { numAffectedRows } = await db.executeQuery(queueForgotten([workerId, held]));
+  return Number(numAffectedRows ?? 0) > 0;
+}
+
+const firstDue = prepared<{ isDue: boolean | null }>(
+  'first_due_job',
+  `select min(run_at at time zone 'UTC') <= now() at time zone 'UTC' as "isDue" from jobs where status = 'queued'`,
+);
+
+/** Whether a queued job's time has come. Its key may be busy. */
+export async function isAnyDue(db: Db): Promise<boolean> {
+  const { rows } = await db.executeQuery(firstDue([]));
+  return rows[0]!.isDue ?? false;
 }
 
 /** Queues what a worker that stops still works on. */
@@ -162,6 +221,16 @@ export async function wakeWaiting(tx: Tx, waitsFor: string): Promise<void> {
     .where('status', '=', 'queued')
     .executeTakeFirstOrThrow();
   if (numUpdatedRows) tx.wake('jobs');
+}
+
+/** Makes the first jobs due that were put off until there is enough of something, as many as it is enough for. */
+export async function wakeFirstWaiting(tx: Tx, waitsFor: string, most: number): Promise<void> {
+  const { numAffectedRows } = await sql`
+    update jobs set run_at = now(), waits_for = null where id in (
+      select id from jobs where waits_for = ${waitsFor} and status = 'queued' order by id limit ${most} for update skip locked)`.execute(
+    tx.db,
+  );
+  if (numAffectedRows) tx.wake('jobs');
 }
 
 /** Removes a job that no worker has begun. */

@@ -8,6 +8,8 @@ import { transaction } from '../db/transaction.ts';
 import { enqueue, enqueueUnlessWaiting } from './enqueue.ts';
 import { bus, ctx, database, handle, useJobs, workers } from './jobs.fixture.ts';
 import { LostJob } from './job.ts';
+import { WorkerLock } from './worker-lock.ts';
+import { queueLostJobs } from './store.ts';
 import { startWorker } from './worker.ts';
 import type { Job, JobHandlers } from './job.ts';
 import type { JobWorker } from './worker.ts';
@@ -314,6 +316,28 @@ describe('taking over', () => {
     }
   });
 
+  test('a worker without lock and heartbeat is dead only to who has seen this very server for 5 s', async () => {
+    await sql`insert into workers (id, heartbeat_at) values ('wrk_silent', now() - interval '1 minute')`.execute(
+      handle.db,
+    );
+    const isKnown = async () =>
+      (await handle.db.selectFrom('workers').select('id').where('id', '=', 'wrk_silent').execute()).length >
+      0;
+    const { identity } = ctx().bus.seenServer()!;
+    // As after a failover: the locks are gone, the heartbeats are old, and the server has been up for long.
+    for (const server of [
+      null,
+      { identity, seenMs: 4_999 },
+      { identity: identity.replace(/\/(\d+)\//, '/00000002/'), seenMs: 60_000 },
+    ]) {
+      await queueLostJobs(handle.db, 'wrk_checker', server);
+      expect(await isKnown(), JSON.stringify(server)).toBe(true);
+    }
+    const server = { identity, seenMs: 5_000 };
+    expect(await queueLostJobs(handle.db, 'wrk_checker', server)).toBe(false);
+    expect(await isKnown()).toBe(false);
+  });
+
   test("another database's worker with the same key keeps no dead one alive", async () => {
     const other = await createTestDatabase();
     const client = new pg.Client(other.connection);
@@ -413,14 +437,106 @@ describe('taking over', () => {
     ).rows.map((l) => l.key);
 });
 
+describe('keeping house', () => {
+  const idle = { 'run.work': { run: async () => {}, concurrency: 1 } };
+  const WITHIN = { timeout: 10_000 };
+
+  test('is the work of the eldest, and of the next one once it has stopped', async () => {
+    const [first, second] = [await start(idle), await start(idle)];
+    expect([first.isHousekeeper, second.isHousekeeper]).toEqual([true, false]);
+    await first.stop(1_000);
+    expect(first.isHousekeeper).toBe(false);
+    await vi.waitFor(() => expect(second.isHousekeeper).toBe(true), WITHIN);
+  });
+
+  test('passes to the next one when the eldest loses its lock, or is silent with it', async () => {
+    const elder = await WorkerLock.take(handle.db, 'wrk_0', database.connection);
+    const beating = setInterval(() => void elder.beat().catch(() => {}), 200);
+    try {
+      const worker = await start(idle);
+      expect(worker.isHousekeeper).toBe(false);
+      clearInterval(beating);
+      await elder.beat();
+      const silentSince = performance.now();
+      await vi.waitFor(() => expect(worker.isHousekeeper).toBe(true), WITHIN);
+      expect(performance.now() - silentSince).toBeGreaterThan(1_500);
+      await elder.beat();
+      await vi.waitFor(() => expect(worker.isHousekeeper).toBe(false), WITHIN);
+      // Its row stays as fresh as if it had just beaten.
+      await sql`update workers set heartbeat_at = now() + interval '1 minute' where id = 'wrk_0'`.execute(
+        handle.db,
+      );
+      await elder.release();
+      await vi.waitFor(() => expect(worker.isHousekeeper).toBe(true), WITHIN);
+    } finally {
+      clearInterval(beating);
+      await elder.release();
+      await sql`delete from workers where id = 'wrk_0'`.execute(handle.db);
+    }
+  });
+
+  test('ends while the database is away', async () => {
+    const worker = await start(idle);
+    expect(worker.isHousekeeper).toBe(true);
+    const rival = await handle.pool.connect();
+    try {
+      const { rows } = await rival.query<{ key: string }>('select lock_key as key from workers');
+      await rival.query(
+        "select pg_terminate_backend(pid) from pg_locks where locktype = 'advisory' and database = (select oid from pg_database where datname = current_database())",
+      );
+      await rival.query('select pg_advisory_lock($1)', [rows[0]!.key]);
+      await vi.waitFor(() => expect(worker.isHousekeeper).toBe(false), WITHIN);
+    } finally {
+      await rival.query('select pg_advisory_unlock_all()');
+      rival.release();
+    }
+    await vi.waitFor(() => expect(worker.isHousekeeper).toBe(true), WITHIN);
+  });
+
+  test('jobs whose worker has no row come back, those of workers that live stay', async () => {
+    const { begun, run } = gated();
+    const worker = await start({ 'run.work': { run, concurrency: 1 } });
+    await add('held');
+    await vi.waitFor(() => expect(names(begun)).toEqual(['held']));
+    for (const id of ['wrk_a', 'wrk_b', 'wrk_z'])
+      await sql`insert into jobs (kind, payload, status, attempt, worker_id, claimed_at) values ('build.work', '{}', 'active', 1, ${id}, now())`.execute(
+        handle.db,
+      );
+    const active = async () =>
+      (await jobs()).filter(({ status }) => status === 'active').map(({ kind }) => kind);
+    await vi.waitFor(async () => expect(await active()).toEqual(['run.work']), WITHIN);
+    expect((await jobs()).filter(({ worker_id: id }) => id === null)).toHaveLength(3);
+    expect(worker.isHousekeeper).toBe(true);
+    begun[0]!.end();
+  });
+
+  test('a hint among many workers is followed', async () => {
+    for (let n = 1; n <= 40; n++)
+      await sql`insert into workers (id, heartbeat_at) values (${`wrx_${n}`}, now() + interval '1 minute')`.execute(
+        handle.db,
+      );
+    try {
+      const { begun, run } = gated();
+      await start({ 'run.work': { run, concurrency: 1 } });
+      await add('t');
+      await vi.waitFor(() => expect(names(begun)).toEqual(['t']), WITHIN);
+      begun[0]!.end();
+      await gone();
+    } finally {
+      await sql`delete from workers where id like 'wrx%'`.execute(handle.db);
+    }
+  });
+});
+
 /** Claims the job and says so; never ends it. */
 const DYING_WORKER = `
   import pino from 'pino';
+  import { noMetrics } from '@headrace/runner/metrics';
   import { openBus } from './../bus.ts';
   import { openDatabase } from './../db/database.ts';
   import { startWorker } from './worker.ts';
   const connection = JSON.parse(process.argv[1]);
   const log = pino({ level: 'silent' });
-  const { db } = openDatabase(connection, 4);
-  await startWorker({ db, bus: await openBus(connection, 'wrk_dying', log), log }, connection, { 'run.work': { concurrency: 1, run: () => { process.stdout.write('claimed'); return new Promise(() => {}); } } });
+  const { db } = openDatabase(connection, { max: 4 });
+  await startWorker({ db, bus: await openBus(connection, 'wrk_dying', log), log, metrics: noMetrics() }, connection, { 'run.work': { concurrency: 1, run: () => { process.stdout.write('claimed'); return new Promise(() => {}); } } });
 `;

@@ -11,11 +11,16 @@
  *
  * Every write of a handler that matters is fenced: `job.fence(tx)` fails when the job was taken over
  * meanwhile. A worker is dead when its session lock is free AND its heartbeat is over 2 s old AND the
- * server has been up for 5 s: a killed postmaster frees every lock at once. A worker that lost its lock for
- * 4 s stops its own work first.
+ * checker has seen this server for 5 s without a break: a restart or a failover frees every lock at once. A worker that
+ * lost its lock for 4 s stops its own work first.
+ *
+ * The eldest living worker keeps house for all: it looks for dead ones, and does what reconciles rows alone (`isHousekeeper`).
+ * Its heartbeat says so; the next one takes over when its lock is free, or it is 2 s silent. Two of them
+ * for a moment do no harm: what they do is safe in every process at once, and only costs.
  */
 import type pg from 'pg';
 import type { Logger } from 'pino';
+import { secondsSince } from '@headrace/runner/metrics';
 import type { Bus } from '../bus.ts';
 import { openDatabase } from '../db/database.ts';
 import type { DatabaseHandle, Db } from '../db/database.ts';
@@ -23,16 +28,37 @@ import type { JobRow } from '../db/schema.ts';
 import { newId } from '../ids.ts';
 import { attemptJob } from './attempt-job.ts';
 import type { AnyHandling } from './attempt-job.ts';
+import { sumBusyCounts } from './busy-counts.ts';
 import { createClaim } from './claim.ts';
 import type { Claimable } from './claim.ts';
 import type { JobKind } from './enqueue.ts';
 import { every } from './every.ts';
+import type { ServerMetrics } from '../metrics/table.ts';
 import type { HeldJob, JobHandlers } from './job.ts';
-import { deleteWorker, queueJobsOf, queueLostJobs, setJobWaiting } from './store.ts';
+import {
+  countWorkers,
+  deleteWorker,
+  isAnyDue,
+  queueForgottenJobs,
+  queueJobsOf,
+  queueLostJobs,
+  setJobWaiting,
+} from './store.ts';
 import { WorkerLock } from './worker-lock.ts';
 
 const HEARTBEAT_MS = 500;
-const POLL_MS = 1_000;
+/** Every so many heartbeats a worker compares the jobs that it holds with the rows, and counts the workers. */
+const COMPARE_EVERY = 8;
+/**
+ * All workers together look for due jobs every 50 ms, or more often where there are few of them. Each looks every second, or up
+ * to three where there are many.
+ */
+const POLL_MS = { each: 50, least: 1_000, most: 3_000 };
+/**
+ * A hint tells all workers at once of a job that one of them takes. So they look one after the other, in any order, about
+ * this far apart.
+ */
+const SPREAD_MS = 5;
 /** Without its lock for this long a worker stops its own work: others take it over by then. */
 const LOST_MS = 4_000;
 
@@ -40,6 +66,7 @@ interface WorkerContext {
   db: Db;
   bus: Bus;
   log: Logger;
+  metrics: ServerMetrics;
 }
 
 interface WorkerParts {
@@ -62,7 +89,10 @@ export async function startWorker(
 ): Promise<JobWorker> {
   const id = newId('wrk');
   const lock = await WorkerLock.take(ctx.db, id, connection);
-  const claims = openDatabase({ ...connection, options: '-c plan_cache_mode=force_generic_plan' }, 1);
+  const claims = openDatabase(
+    { ...connection, options: '-c plan_cache_mode=force_generic_plan' },
+    { max: 1 },
+  );
   const worker = new JobWorker(ctx, { id, lock, handlers, claims });
   await worker.start();
   return worker;
@@ -82,8 +112,14 @@ export class JobWorker {
   #tenure = new AbortController();
   /** Since when heartbeats fail. */
   #lostAt: number | null = null;
+  /** How many workers live, this one included. */
+  #workers = 1;
+  #isEldest = false;
+  #beats = 0;
   #isClaiming = false;
   #claimAgain = false;
+  #claimTimer: NodeJS.Timeout | undefined;
+  #pollTimer: NodeJS.Timeout | undefined;
 
   constructor(ctx: WorkerContext, parts: WorkerParts) {
     this.#ctx = ctx;
@@ -94,17 +130,50 @@ export class JobWorker {
     this.#claim = createClaim(parts.claims.db, parts.id);
   }
 
+  /** Whether this worker reconciles for all. What it starts is safe in every process at once. */
+  get isHousekeeper(): boolean {
+    return this.#isEldest;
+  }
+
   async start(): Promise<void> {
     const onFailure = (error: unknown) => this.#missBeat(error);
     await this.#beat().catch(onFailure);
     const beating = every(HEARTBEAT_MS, () => this.#beat(), { onFailure });
-    const poll = setInterval(() => void this.#claimAll(), POLL_MS);
     this.#undo.push(
       () => void beating.stop(),
-      () => clearInterval(poll),
-      this.#ctx.bus.listen('jobs', () => void this.#claimAll()),
+      () => clearTimeout(this.#pollTimer),
+      () => clearTimeout(this.#claimTimer),
+      this.#ctx.bus.listen('jobs', () => this.#claimSoon()),
     );
+    this.#ctx.bus.onReconnect(() => this.#claimSoon());
+    this.#poll();
     void this.#claimAll();
+  }
+
+  #poll(): void {
+    const ms = Math.min(POLL_MS.most, Math.max(POLL_MS.least, this.#workers * POLL_MS.each));
+    this.#pollTimer = setTimeout(() => {
+      void this.#look();
+      this.#poll();
+    }, ms);
+  }
+
+  /** Mostly there is nothing: that costs a twentieth of a claim. */
+  async #look(): Promise<void> {
+    if (await isAnyDue(this.#ctx.db).catch(() => true)) await this.#claimAll();
+  }
+
+  /** After a hint. */
+  #claimSoon(): void {
+    if (this.#workers === 1) return void this.#claimAll();
+    if (this.#claimTimer) return;
+    this.#claimTimer = setTimeout(
+      () => {
+        this.#claimTimer = undefined;
+        void this.#look();
+      },
+      Math.random() * this.#workers * SPREAD_MS,
+    ).unref();
   }
 
   /**
@@ -113,6 +182,7 @@ export class JobWorker {
   async stop(graceMs: number): Promise<void> {
     for (const undo of this.#undo) undo();
     this.#stopped.abort();
+    this.#isEldest = false;
     await Promise.race([
       Promise.allSettled([...this.#running.values()].map((running) => running.done)),
       new Promise((resolve) => {
@@ -126,13 +196,22 @@ export class JobWorker {
   }
 
   async #beat(): Promise<void> {
-    await this.#lock.beat();
+    const isEldest = await this.#lock.beat();
     this.#lostAt = null;
-    if (await queueLostJobs(this.#ctx.db, this.#id, [...this.#running.keys()])) this.#ctx.bus.notify('jobs');
+    this.#isEldest = isEldest && !this.#stopped.signal.aborted;
+    const { db, bus } = this.#ctx;
+    let isAnyLost = this.#isEldest && (await queueLostJobs(db, this.#id, bus.seenServer()));
+    if (this.#beats++ % COMPARE_EVERY === 0) {
+      if (await queueForgottenJobs(db, this.#id, [...this.#running.keys()])) isAnyLost = true;
+      if (this.#isEldest) await sumBusyCounts(db);
+      this.#workers = Math.max(1, await countWorkers(db));
+    }
+    if (isAnyLost) bus.notify('jobs');
   }
 
   #missBeat(error: unknown): void {
     this.#ctx.log.debug({ err: error }, 'worker heartbeat failed');
+    this.#isEldest = false;
     this.#lostAt ??= Date.now();
     if (Date.now() - this.#lostAt < LOST_MS || this.#running.size === 0) return;
     this.#ctx.log.warn(
@@ -167,7 +246,9 @@ export class JobWorker {
       do {
         this.#claimAgain = false;
         while (!this.#stopped.signal.aborted && this.#lock.isHeld) {
+          const began = performance.now();
           const row = await this.#claim(this.#claimable());
+          this.#ctx.metrics.observe('headrace_job_claim_seconds', {}, secondsSince(began));
           if (!row) break;
           this.#begin(row);
         }

@@ -8,6 +8,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import S3rver from 's3rver';
 import { createLocalStore, openLocalStore } from './local-store.ts';
 import { ObjectNotFoundError, StorageUnavailableError, type ObjectStore } from './object-store.ts';
+import { S3_LIMITS } from './s3-attempts.ts';
 import { createS3Store } from './s3-store.ts';
 
 interface Subject {
@@ -205,13 +206,16 @@ test('an empty folder is a volume that is away: nothing in it is told as missing
 test('a bucket or service that is not there is unavailable', async () => {
   const subject = await s3();
   await subject.end();
-  const store = await createS3Store({
-    bucket: 'objects',
-    region: 'us-east-1',
-    endpoint: 'http://127.0.0.1:1',
-    credentials: { accessKeyId: 'a', secretAccessKey: 'b' },
-    forcePathStyle: true,
-  });
+  const store = await createS3Store(
+    {
+      bucket: 'objects',
+      region: 'us-east-1',
+      endpoint: 'http://127.0.0.1:1',
+      credentials: { accessKeyId: 'a', secretAccessKey: 'b' },
+      forcePathStyle: true,
+    },
+    { ...S3_LIMITS, pauseMs: 10 },
+  );
   await expect(store.probe()).rejects.toThrow(StorageUnavailableError);
   await expect(store.get('a')).rejects.toThrow(StorageUnavailableError);
   store.close();

@@ -36,7 +36,7 @@ export interface ObjectStore {
   list(prefix: string): AsyncIterable<ObjectInfo>;
   /** Removes what puts that were interrupted left, an hour after their last byte. */
   sweep(): Promise<void>;
-  /** Rejects when objects cannot be written now. */
+  /** Rejects when objects cannot be written now; `StorageRefusesError` where rights are missing. */
   probe(): Promise<void>;
   /** Ends connections. */
   close(): void;
@@ -66,3 +66,6 @@ export function assertKey(key: string): void {
 export function assertPrefix(prefix: string): void {
   if (prefix !== '') assertKey(`${prefix}x`);
 }
+
+/** The store refuses this service. The message is for anybody: it says what to grant or set. */
+export class StorageRefusesError extends StorageUnavailableError {}
