@@ -1,9 +1,10 @@
 /**
- * The protocol between a worker and the runner: HTTP/1.1 over the runner's unix socket, with JSON bodies
- * unless a line says tar or NDJSON. The runner holds no database and no keys. Strangers' code may have
+ * The protocol between a worker and the runner: HTTP/1.1 over the runner's unix socket, or over mTLS where the
+ * runner is on a node (registration.ts), with JSON bodies unless a line says tar or NDJSON. The runner holds no database and no keys. Strangers' code may have
  * touched everything that the runner answers, so the worker validates it again.
  *
  *   GET    /status                                    → RunnerStatus
+ *   GET    /metrics                                   → Prometheus' text format
  *   PUT    /workspaces/:id?ORIGIN     tar             → 204  makes or replaces the workspace
  *   PUT    /histories/:key?group=GROUP  tar           → 204  keeps a `.git` for workspaces of that project
  *   PUT    /contexts/:key?group=GROUP  tar            → 204  keeps a folder for turns of that project, which
@@ -12,7 +13,9 @@
  *   GET    /workspaces/:id                            → WorkspaceState
  *   DELETE /workspaces/:id                            → 204  idempotent; resolves once nothing of it lives
  *   POST   /workspaces/:id/capture    CaptureRequest | OverRequest → CaptureResult
- *                                                     409 `busy` while a task of the workspace lives
+ *                                                     409 `busy` while a task of the workspace lives, unless
+ *                                                     it is paused: then 409 `changed` where it went on
+ *                                                     meanwhile
  *   POST   /workspaces/:id/blobs      BlobsRequest    → tar  the contents that the last capture hashed;
  *                                                     409 `changed` for a path that changed since
  *   POST   /workspaces/:id/patch      tar             → 204  the first entry is `.headrace-patch.json`,
@@ -38,6 +41,9 @@
  *                                                     forgotten
  *   POST   /tasks/:id/cancel                          → 204  kills the whole process tree; the journal ends
  *                                                     `cancelled`
+ *   POST   /tasks/:id/pause                           → 204  holds the sandbox of a running turn still, for 5 s
+ *                                                     at most; 409 `busy`, 503 `not_paused`
+ *   POST   /tasks/:id/resume                          → 204  the turn goes on; idempotent
  *   POST   /tasks/:id/permissions/:requestId  PermissionAnswer → 204
  *   POST   /tasks/:id/steer           SteerRequest    → 204  hands a message to a running turn, once per id;
  *                                                     409 `not_steerable`; 504 `no_answer`: ask again
@@ -556,6 +562,12 @@ export const GATEWAY_PORT = 4401;
 export const GATEWAY_URL = `http://127.0.0.1:${GATEWAY_PORT}`;
 /** Where a sandbox with egress finds its HTTP proxy. */
 export const EGRESS_PORT = 4402;
+
+/**
+ * How often a runner on a node shows that it lives while a request waits: `102 Processing` before the answer, an
+ * empty line in a journal.
+ */
+export const SIGN_OF_LIFE_MS = 5_000;
 
 export const FENCE_HEADER = 'headrace-fence';
 

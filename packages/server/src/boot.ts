@@ -1,8 +1,9 @@
 /** From a configuration to a running service, and back. Used by main.ts and by tests. */
 import { join } from 'node:path';
+import { TlsCredentials } from '@headrace/runner/tls';
 import type { FastifyInstance } from 'fastify';
-import type pg from 'pg';
 import type { Logger } from 'pino';
+import { noMetrics, openMetrics } from '@headrace/runner/metrics';
 import { firstStart } from './accounts/index.ts';
 import { createApp } from './app.ts';
 import { openBus } from './bus.ts';
@@ -10,17 +11,28 @@ import { ConfigError } from './config.ts';
 import type { Config } from './config.ts';
 import type { Context } from './context.ts';
 import { openDataFolder } from './data-folder.ts';
+import { connectionsOf } from './db/connections.ts';
+import type { Connections } from './db/connections.ts';
 import { openDatabase } from './db/database.ts';
 import { lockDataDir, startEmbeddedPostgres } from './db/embedded/index.ts';
 import { migrate } from './db/migrate.ts';
 import { EventHub, Publisher } from './events/index.ts';
 import { signingKeyFault } from './git/signing-key.ts';
-import { newId } from './ids.ts';
+import { newId, setIdClock } from './ids.ts';
 import { openLimits } from './limits/limits.ts';
+import type { MachinesConfig } from './machines-config.ts';
 import { openWindowStore } from './limits/store.ts';
 import { createMergeEngine } from './merge/pool.ts';
+import { measuredRunner } from './metrics/measured-runner.ts';
+import { measuredStore } from './metrics/measured-store.ts';
+import { SERVER_METRICS } from './metrics/table.ts';
+import type { ServerMetrics } from './metrics/table.ts';
+import { startMonitor } from './monitor.ts';
 import { startSignsOfLife } from './processes/index.ts';
+import { connectOver, Fleet } from './runner/fleet.ts';
+import { FormerRunners } from './runner/former-runners.ts';
 import { openRunner } from './runner/link.ts';
+import { noRunner } from './runner/no-runner.ts';
 import { followConfiguredInstallations } from './scm/index.ts';
 import { replaceKeys } from './sealing.ts';
 import { readSecretKeys } from './secret-keys.ts';
@@ -34,6 +46,8 @@ export interface Service {
   /** Base address, null where this process does not listen. */
   address: string | null;
   ctx: Context;
+  /** Where metrics are read; null where they are not. */
+  metricsPort: number | null;
   /** What the first start generated, to be shown once. */
   notices: string[];
   /** Answers what is under way, ends streams and jobs, stops the database last. At most 10 s. */
@@ -71,29 +85,28 @@ interface Ends {
 
 async function boot(config: Config, log: Logger, { stops, stopAll, onFatal }: Ends): Promise<Service> {
   await checkSigningKey(config.scm.commit);
+  const metrics: ServerMetrics = config.metricsListen
+    ? openMetrics(SERVER_METRICS, { process: true })
+    : noMetrics();
   await openDataFolder(config.dataDir, log);
   if (config.databaseUrl === null) stops.push(lockDataDir(config.dataDir));
   // Before the migration, during which a runner of an older version has to hear of this process.
-  const opening = openRunner({
-    config,
-    starts: config.roles.has('worker') || config.roles.has('runner'),
-    finishes: config.roles.has('worker'),
-    log,
-  });
-  // A start that fails elsewhere reports that, and closes what came of this.
-  opening.catch(() => {});
-  stops.push(() => opening.then((runner) => runner.close()).catch(() => {}));
-  const connection = await connectionOf(config, log, stops, onFatal);
-  await migrate(connection);
-  const database = openDatabase(connection);
+  const opening = config.machines ? null : openOwnRunner(config, log, stops);
+  const { pooled, direct, warnings } = await openConnections(config, log, stops, onFatal);
+  for (const warning of warnings) log.warn(warning);
+  await migrate(direct);
+  const database = openDatabase(pooled, { max: config.databaseConnections });
   stops.push(() => database.close());
   const processId = newId('wrk');
-  const bus = await openBus(connection, processId, log);
+  const bus = await openBus(direct, processId, log);
   stops.push(() => bus.close());
-  const limits = openLimits(openWindowStore(connection), bus, processId, log);
+  setIdClock(() => bus.databaseTime());
+  const limits = openLimits(openWindowStore(pooled), bus, processId, log);
   stops.push(() => limits.close());
   const shutdown = new AbortController();
   const runner = await opening;
+  const fleet = config.machines ? openFleet(config.machines, { db: database.db, log, metrics }) : null;
+  stops.push(() => fleet?.close());
   const pool = new ImportPool();
   stops.push(() => pool.close());
   const searches = new SearchPool();
@@ -105,8 +118,10 @@ async function boot(config: Config, log: Logger, { stops, stopAll, onFatal }: En
   const basis = {
     config,
     db: database.db,
+    directConnection: direct,
     bus,
     log,
+    metrics,
     secretKey: secretKeys.current,
     shutdown: shutdown.signal,
   };
@@ -114,14 +129,16 @@ async function boot(config: Config, log: Logger, { stops, stopAll, onFatal }: En
     ...basis,
     clock: { offsetMs: 0 },
     events: new EventHub(basis),
-    store: await openStore(config),
+    store: measuredStore(await openStore(config), metrics),
     limits,
     pool,
     searches,
     merger,
-    runner: runner.client,
-    runnerStatus: () => runner.status(),
-    formerRunners: runner.former,
+    runner: runner ? measuredRunner(runner.client, metrics) : noRunner,
+    runnerStatus: () => runner?.status() ?? null,
+    formerRunners: runner?.former ?? new FormerRunners(),
+    fleet,
+    at: null,
     processId,
     version: VERSION,
     listening: { port: config.port },
@@ -133,13 +150,17 @@ async function boot(config: Config, log: Logger, { stops, stopAll, onFatal }: En
   const signs = await startSignsOfLife(ctx);
   stops.push(() => signs.stop());
   // In each process: the one that holds the lock publishes, the others wait for it.
-  const publisher = new Publisher(ctx, connection);
+  const publisher = new Publisher(ctx, direct);
   stops.push(() => publisher.stop());
-  const work: Work | null = config.roles.has('worker') ? await startWork(ctx, connection) : null;
+  const monitor = metrics.isOn
+    ? await startMonitor(ctx, { pool: database.pool, isPublishing: () => publisher.isPublishing() })
+    : null;
+  stops.push(() => monitor?.stop());
+  const work: Work | null = config.roles.has('worker') ? await startWork(ctx, direct) : null;
   let app: FastifyInstance | null = null;
   let address: string | null = null;
   if (config.roles.has('api')) {
-    await ctx.events.start(connection);
+    await ctx.events.start(direct);
     app = await createApp(ctx);
     address = await app.listen({ host: config.host, port: config.port });
     ctx.listening.port = Number(new URL(address).port);
@@ -147,6 +168,7 @@ async function boot(config: Config, log: Logger, { stops, stopAll, onFatal }: En
   return {
     address,
     ctx,
+    metricsPort: monitor?.port ?? null,
     notices,
     async stop() {
       shutdown.abort();
@@ -156,18 +178,45 @@ async function boot(config: Config, log: Logger, { stops, stopAll, onFatal }: En
   };
 }
 
+function openOwnRunner(config: Config, log: Logger, stops: Stop[]): ReturnType<typeof openRunner> {
+  const opening = openRunner({
+    config,
+    starts: config.roles.has('worker') || config.roles.has('runner'),
+    finishes: config.roles.has('worker'),
+    log,
+  });
+  // A start that fails elsewhere reports that, and closes what came of this.
+  opening.catch(() => {});
+  stops.push(() => opening.then((runner) => runner.close()).catch(() => {}));
+  return opening;
+}
+
+function openFleet(
+  { tls, runner }: MachinesConfig,
+  { db, log, metrics }: Pick<Context, 'db' | 'log' | 'metrics'>,
+): Fleet {
+  const connect = connectOver(new TlsCredentials(tls));
+  return new Fleet({
+    db,
+    log,
+    pool: runner.pool,
+    connect: (address) => measuredRunner(connect(address), metrics),
+  });
+}
+
 async function checkSigningKey({ signingKey }: Config['scm']['commit']): Promise<void> {
   const fault = signingKey === null ? null : await signingKeyFault(signingKey);
   if (fault !== null) throw new ConfigError([`scm.commit.signingKey: ${signingKey} ${fault}`]);
 }
 
-async function connectionOf(
+async function openConnections(
   config: Config,
   log: Logger,
   stops: Stop[],
   onFatal: () => void,
-): Promise<pg.PoolConfig> {
-  if (config.databaseUrl !== null) return { connectionString: config.databaseUrl };
+): Promise<Connections> {
+  const { databaseUrl, databaseDirectUrl } = config;
+  if (databaseUrl !== null) return connectionsOf({ databaseUrl, databaseDirectUrl });
   const postgres = await startEmbeddedPostgres({
     dataDir: config.dataDir,
     log,
@@ -176,5 +225,5 @@ async function connectionOf(
     },
   });
   stops.push(() => postgres.stop());
-  return postgres.connection;
+  return { pooled: postgres.connection, direct: postgres.connection, warnings: [] };
 }

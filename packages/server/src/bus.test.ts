@@ -53,6 +53,51 @@ test('equal messages are one to the others, different ones are all told', async 
   expect(far.mock.calls.length).toBe(10);
 });
 
+test('among many processes a busy one sends few notifications, which hold all its hints; a quiet one waits for nothing', async () => {
+  const [one, other] = [await open(), await open()];
+  const far = vi.fn();
+  other.listen('control', far);
+  const client = new pg.Client(database.connection);
+  await client.connect();
+  try {
+    let notifications = 0;
+    client.on('notification', () => {
+      notifications++;
+    });
+    await client.query('listen headrace_control');
+    // One in 200 ms then.
+    one.setProcesses(640);
+    const from = performance.now();
+    one.notify('control', 'thr_first');
+    await vi.waitFor(() => expect(far).toHaveBeenCalledWith('thr_first'), { interval: 1 });
+    const ids: string[] = [];
+    const sending = setInterval(() => {
+      ids.push(`thr_${ids.length} ${'x'.repeat(20)}`);
+      one.notify('control', ids.at(-1));
+    }, 2);
+    await vi.waitFor(() => expect(ids.length).toBeGreaterThan(150), { timeout: 10_000 });
+    clearInterval(sending);
+    await vi.waitFor(() => expect(far.mock.calls.slice(1).map(([hint]) => hint as string)).toEqual(ids), {
+      timeout: 5_000,
+    });
+    // Each holds 4,000 bytes at most; and the first waited for none.
+    expect(notifications).toBeLessThan(
+      3 + Math.ceil((performance.now() - from) / 200) + (ids.length * 30) / 3_900,
+    );
+  } finally {
+    await client.end();
+  }
+});
+
+test('hints that are longer than a notification go in several', async () => {
+  const [one, other] = [await open(), await open()];
+  const far = vi.fn();
+  other.listen('control', far);
+  const long = Array.from({ length: 40 }, (_, n) => `${n} ${'y'.repeat(700)}`);
+  for (const hint of long) one.notify('control', hint);
+  await vi.waitFor(() => expect(far.mock.calls.map(([hint]) => hint as string)).toEqual(long));
+});
+
 test('who ended listening hears no more; a process that closes still tells what it had to tell', async () => {
   const [one, other] = [await open(), await open()];
   const [own, far] = [vi.fn(), vi.fn()];
@@ -73,7 +118,7 @@ test('a lost connection comes back, says so, and is heard again', async () => {
   const client = new pg.Client(database.connection);
   await client.connect();
   await client.query(
-    "select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and query like 'listen %'",
+    "select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and application_name like 'headrace-bus %'",
   );
   await client.end();
   await vi.waitFor(() => expect(back).toHaveBeenCalled(), { timeout: 5_000 });

@@ -23,6 +23,8 @@ test('nothing set: everything in one process, on loopback, with the embedded dat
     port: 4400,
     dataDir: resolve('.headrace'),
     databaseUrl: null,
+    databaseDirectUrl: null,
+    databaseConnections: 10,
     secretKey: null,
     formerSecretKeys: [],
     ownerEmail: null,
@@ -100,6 +102,8 @@ const WRONG = {
   HEADRACE_PORT: '65536',
   HEADRACE_ROLES: 'api,king',
   DATABASE_URL: 'mysql://admin:hidden-1@db',
+  DATABASE_DIRECT_URL: 'http://admin:hidden-1@db',
+  HEADRACE_DATABASE_CONNECTIONS: '1',
   HEADRACE_SECRET_KEY: 'hidden-2',
   HEADRACE_BOOTSTRAP_KEY: 'hrk_hidden-3',
   HEADRACE_OWNER_EMAIL: 'hidden-4',
@@ -231,7 +235,7 @@ describe('the table of settings', () => {
   const rows = guide
     .split('\n')
     .map((line) => line.split(/(?<!\\)\|/).map((cell) => cell.trim()))
-    .filter((cells) => /^`(HEADRACE_\w+|DATABASE_URL)`/.test(cells[1] ?? ''))
+    .filter((cells) => /^`(HEADRACE|DATABASE)_\w+`/.test(cells[1] ?? ''))
     .map((cells) => ({ names: codes(cells[1]!), defaults: cells[2]! }));
 
   test('has just the variables of the operations guide', () => {

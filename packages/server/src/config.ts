@@ -9,8 +9,11 @@ import { closest } from 'fastest-levenshtein';
 import { CAPABILITIES } from './http/capabilities.ts';
 import { readConfigFile } from './config-file.ts';
 import type { FileConfig } from './config-file.ts';
+import { machinesOf, MACHINES_SETTINGS } from './machines-config.ts';
+import type { MachinesConfig } from './machines-config.ts';
 import { withImported } from './runtimes-config.ts';
 import type { ScmFileConfig } from './scm-config.ts';
+import { withSecretFiles } from './secret-files.ts';
 
 /** Of this very checkout: a console of another version would not fit. */
 const CONSOLE_FOLDER = join(import.meta.dirname, '../../console/dist');
@@ -27,12 +30,20 @@ export const SETTINGS = {
   HEADRACE_DATA_DIR: { default: '.headrace' },
   HEADRACE_CONFIG_FILE: { default: null },
   DATABASE_URL: { default: null, secret: true },
+  DATABASE_URL_FILE: { default: null },
+  DATABASE_DIRECT_URL: { default: null, secret: true },
+  DATABASE_DIRECT_URL_FILE: { default: null },
+  HEADRACE_DATABASE_CONNECTIONS: { default: '10' },
   HEADRACE_ROLES: { default: 'api,worker,runner' },
   HEADRACE_SECRET_KEY: { default: null, secret: true },
+  HEADRACE_SECRET_KEY_FILE: { default: null },
   HEADRACE_FORMER_SECRET_KEYS: { default: null, secret: true },
+  HEADRACE_FORMER_SECRET_KEYS_FILE: { default: null },
   HEADRACE_OWNER_EMAIL: { default: null },
   HEADRACE_OWNER_PASSWORD: { default: null, secret: true },
+  HEADRACE_OWNER_PASSWORD_FILE: { default: null },
   HEADRACE_BOOTSTRAP_KEY: { default: null, secret: true },
+  HEADRACE_BOOTSTRAP_KEY_FILE: { default: null },
   HEADRACE_RATE_LIMIT: { default: '600' },
   HEADRACE_RATE_WINDOW_SECONDS: { default: '60' },
   HEADRACE_TRUSTED_PROXIES: { default: null },
@@ -43,6 +54,7 @@ export const SETTINGS = {
   HEADRACE_CONTAINER_IMAGE: { default: null },
   HEADRACE_CONTAINER_RUNTIME: { default: null },
   HEADRACE_SANDBOX_LIMITS: { default: null },
+  HEADRACE_RUNNER_DIR: { default: null },
   HEADRACE_RUN_CONCURRENCY: { default: null },
   HEADRACE_BUILD_CONCURRENCY: { default: null },
   HEADRACE_ORG_RUNS: { default: null },
@@ -57,6 +69,7 @@ export const SETTINGS = {
   HEADRACE_S3_ENDPOINT: { default: null },
   HEADRACE_S3_REGION: { default: 'us-east-1' },
   HEADRACE_LOG_LEVEL: { default: 'info' },
+  HEADRACE_METRICS_LISTEN: { default: null },
   HEADRACE_EVENT_RETENTION_SECONDS: { default: '604800' },
   HEADRACE_CLEANUP_GRACE_SECONDS: { default: '3600' },
   HEADRACE_REPAIR_BUDGET_SECONDS: { default: '900' },
@@ -77,6 +90,7 @@ export const SETTINGS = {
   HEADRACE_REPOSITORY_MAX_FILES: { default: '50000' },
   HEADRACE_REPOSITORY_MAX_BYTES: { default: '268435456' },
   HEADRACE_REPOSITORY_MAX_FILE_BYTES: { default: '33554432' },
+  ...MACHINES_SETTINGS,
 } as const satisfies Record<string, { default: string | null; secret?: true }>;
 
 type SettingName = keyof typeof SETTINGS;
@@ -98,7 +112,12 @@ export interface Config extends Omit<FileConfig, 'scm'> {
   host: string;
   port: number;
   dataDir: string;
+  /** Null: the embedded database. */
   databaseUrl: string | null;
+  /** The same database without a pool before it; null: `databaseUrl` leads there. */
+  databaseDirectUrl: string | null;
+  /** The most connections of the process's pool. */
+  databaseConnections: number;
   roles: ReadonlySet<Role>;
   secretKey: string | null;
   /** Keys that `secretKey` replaced, the newest first. */
@@ -115,12 +134,16 @@ export interface Config extends Omit<FileConfig, 'scm'> {
   idleTimeoutMinutes: number;
   sandboxDriver: 'auto' | 'bubblewrap' | 'container';
   sandboxLimits: 'required' | 'best-effort';
+  /** Where the runner's workspaces lie; null: it chooses. */
+  runnerDir: string | null;
   /**
    * Unix socket of the container engine, image and OCI runtime of its sandboxes; null: found, none, the
    * engine's own.
    */
   container: { socket: string | null; image: string | null; runtime: string | null };
   logLevel: string;
+  /** Where Prometheus reads metrics; null: nothing is measured. */
+  metricsListen: { host: string; port: number } | null;
   eventRetentionSeconds: number;
   cleanupGraceSeconds: number;
   repairBudgetSeconds: number;
@@ -162,6 +185,8 @@ export interface Config extends Omit<FileConfig, 'scm'> {
   repositoryLimits: { files: number; bytes: number; fileBytes: number };
   /** What each organization may have at once; null: no bound. */
   organizationBounds: OrganizationBounds;
+  /** Runners on nodes of their own; null: one machine, whose worker starts its runner. */
+  machines: MachinesConfig | null;
 }
 
 export interface OrganizationBounds {
@@ -252,10 +277,17 @@ export function unknownVariables(env: Env): string[] {
 /** Reads variables, and gathers what is wrong with them. */
 class Variables {
   readonly faults: string[] = [];
-  readonly #env: Env;
+  #env: Env;
 
   constructor(env: Env) {
     this.#env = env;
+  }
+
+  /** Takes the secrets that `<name>_FILE` names. */
+  readSecretFiles(): void {
+    const { env, faults } = withSecretFiles(this.#env);
+    this.#env = env;
+    this.faults.push(...faults);
   }
 
   text(name: SettingName): string | null {
@@ -316,12 +348,28 @@ function rolesOf(v: Variables): Set<Role> {
   return new Set(roles);
 }
 
-function secretsOf(v: Variables): Pick<Config, 'databaseUrl' | 'secretKey' | 'formerSecretKeys'> {
-  const databaseUrl = v.text('DATABASE_URL');
+function databaseOf(v: Variables): Pick<Config, 'databaseUrl' | 'databaseDirectUrl' | 'databaseConnections'> {
+  const urlOf = (name: 'DATABASE_URL' | 'DATABASE_DIRECT_URL') => {
+    const url = v.text(name);
+    v.require(
+      url === null || /^postgres(ql)?:\/\//.test(url),
+      `${name}: has to begin with postgres:// or postgresql://`,
+    );
+    return url;
+  };
+  const [databaseUrl, databaseDirectUrl] = [urlOf('DATABASE_URL'), urlOf('DATABASE_DIRECT_URL')];
   v.require(
-    databaseUrl === null || /^postgres(ql)?:\/\//.test(databaseUrl),
-    'DATABASE_URL: has to begin with postgres:// or postgresql://',
+    databaseDirectUrl === null || databaseUrl !== null,
+    'DATABASE_DIRECT_URL: is only used with DATABASE_URL',
   );
+  return {
+    databaseUrl,
+    databaseDirectUrl,
+    databaseConnections: v.whole('HEADRACE_DATABASE_CONNECTIONS', 2, 1000),
+  };
+}
+
+function secretsOf(v: Variables, databaseUrl: string | null): Pick<Config, 'secretKey' | 'formerSecretKeys'> {
   const secretKey = v.text('HEADRACE_SECRET_KEY');
   v.require(
     secretKey === null || secretKey.length >= 32,
@@ -333,7 +381,7 @@ function secretsOf(v: Variables): Pick<Config, 'databaseUrl' | 'secretKey' | 'fo
     formerSecretKeys.every((key) => key.length >= 32),
     'HEADRACE_FORMER_SECRET_KEYS: has to be a comma-separated list of keys of at least 32 characters',
   );
-  return { databaseUrl, secretKey, formerSecretKeys };
+  return { secretKey, formerSecretKeys };
 }
 
 function firstStartOf(
@@ -477,16 +525,32 @@ function eventReadersOf(v: Variables): Pick<Config, 'webhooks' | 'automations'> 
   };
 }
 
+/** Its path is in options of mounts, where some characters mean something, and of unix sockets, which are short. */
+const isRunnerDir = (path: string) => /^\/[\w./-]{1,47}$/.test(path);
+
 function sandboxesOf(
   v: Variables,
-): Pick<Config, 'sandboxDriver' | 'sandboxLimits' | 'container' | 'runConcurrency' | 'buildConcurrency'> {
-  const isLoopback = /^(127\.|localhost$|::1$)/.test(v.textOrDefault('HEADRACE_HOST'));
+  roles: ReadonlySet<Role>,
+): Pick<
+  Config,
+  'sandboxDriver' | 'sandboxLimits' | 'runnerDir' | 'container' | 'runConcurrency' | 'buildConcurrency'
+> {
+  // A runner on a node works for others, wherever the API listens.
+  const isLoopback =
+    !(roles.has('runner') && v.text('HEADRACE_TLS_CERT_FILE') !== null) &&
+    /^(127\.|localhost$|::1$)/.test(v.textOrDefault('HEADRACE_HOST'));
   const socket = v.text('HEADRACE_CONTAINER_SOCKET')?.replace(/^unix:\/\//, '') ?? null;
   v.require(
     socket === null || socket.startsWith('/'),
     'HEADRACE_CONTAINER_SOCKET: has to be the path of a unix socket, as /run/podman/podman.sock',
   );
+  const runnerDir = v.text('HEADRACE_RUNNER_DIR');
+  v.require(
+    runnerDir === null || isRunnerDir(runnerDir),
+    'HEADRACE_RUNNER_DIR: has to be an absolute path of at most 48 letters, digits and ._-/',
+  );
   return {
+    runnerDir,
     sandboxDriver: v.oneOf('HEADRACE_SANDBOX_DRIVER', SETTINGS.HEADRACE_SANDBOX_DRIVER.default, [
       'auto',
       'bubblewrap',
@@ -506,6 +570,26 @@ function sandboxesOf(
   };
 }
 
+/** `host:port`; an IPv6 address in brackets. */
+function metricsListenOf(v: Variables): Config['metricsListen'] {
+  const text = v.text('HEADRACE_METRICS_LISTEN');
+  if (text === null) return null;
+  const [, bracketed, plain, port] = /^(?:\[([^\]]+)\]|([^:\s]+)):(\d{1,5})$/.exec(text) ?? [];
+  const host = bracketed ?? plain;
+  const isRight = host !== undefined && Number(port) <= 65_535 && (!bracketed || isIP(bracketed) === 6);
+  v.require(isRight, 'HEADRACE_METRICS_LISTEN: has to be an address and a port, as 10.0.0.5:9464');
+  return isRight ? { host, port: Number(port) } : null;
+}
+
+/** With runners elsewhere a worker only follows what runs there: their places bound that, not its memory. */
+const JOBS_OF_FLEET = 256;
+const BUILDS_OF_FLEET = 64;
+
+const jobsOfFleetOf = (v: Variables): Partial<Pick<Config, 'runConcurrency' | 'buildConcurrency'>> => ({
+  ...(v.text('HEADRACE_RUN_CONCURRENCY') === null ? { runConcurrency: JOBS_OF_FLEET } : {}),
+  ...(v.text('HEADRACE_BUILD_CONCURRENCY') === null ? { buildConcurrency: BUILDS_OF_FLEET } : {}),
+});
+
 function s3Of(v: Variables): Config['s3'] {
   const bucket = v.text('HEADRACE_S3_BUCKET');
   return bucket === null
@@ -523,21 +607,28 @@ function s3Of(v: Variables): Config['s3'] {
  */
 export function readConfig(env: Env, isBootstrapKey: (key: string) => boolean): Config {
   const v = new Variables(env);
+  v.readSecretFiles();
   const dataDir = resolve(v.textOrDefault('HEADRACE_DATA_DIR'));
   const file = readConfigFile(v.text('HEADRACE_CONFIG_FILE'), join(dataDir, 'config.json'), {
     env,
     faults: v.faults,
   });
+  const roles = rolesOf(v);
+  const sandboxes = sandboxesOf(v, roles);
+  const machines = machinesOf(v, roles, sandboxes.runConcurrency);
+  const database = databaseOf(v);
   const config: Config = {
     settings: shownSettings(env),
     ...file,
     runtimes: withImported(file.runtimes, dataDir),
     dataDir,
-    roles: rolesOf(v),
-    ...secretsOf(v),
+    roles,
+    ...database,
+    ...secretsOf(v, database.databaseUrl),
     ...firstStartOf(v, isBootstrapKey),
     ...listenerOf(v),
-    ...sandboxesOf(v),
+    ...sandboxes,
+    ...(machines ? jobsOfFleetOf(v) : {}),
     s3: s3Of(v),
     rateLimit: v.whole('HEADRACE_RATE_LIMIT', 1, 1_000_000_000),
     rateWindowSeconds: v.whole('HEADRACE_RATE_WINDOW_SECONDS', 1, 86_400),
@@ -551,6 +642,7 @@ export function readConfig(env: Env, isBootstrapKey: (key: string) => boolean): 
       'trace',
       'silent',
     ] as const),
+    metricsListen: metricsListenOf(v),
     eventRetentionSeconds: v.whole('HEADRACE_EVENT_RETENTION_SECONDS', 1, 31_536_000),
     cleanupGraceSeconds: v.whole('HEADRACE_CLEANUP_GRACE_SECONDS', 0, 604_800),
     repairBudgetSeconds: v.whole('HEADRACE_REPAIR_BUDGET_SECONDS', 1, 900),
@@ -565,6 +657,7 @@ export function readConfig(env: Env, isBootstrapKey: (key: string) => boolean): 
       streams: v.bound('HEADRACE_ORG_STREAMS'),
       workspaceBytes: v.bound('HEADRACE_ORG_WORKSPACE_BYTES', 999_999_999_999_999),
     },
+    machines,
   };
   if (v.faults.length) throw new ConfigError(v.faults);
   return config;

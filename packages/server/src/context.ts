@@ -3,6 +3,7 @@
  * domain: a domain that keeps something for the whole process declares it here from its own file with
  * `declare module` (`events` in events/hub.ts, `pool` in sources/import/pool.ts).
  */
+import type { PoolConfig } from 'pg';
 import type { Logger } from 'pino';
 import type { RunnerClient } from '@headrace/runner/client';
 import type { RunnerStatus } from '@headrace/runner/protocol';
@@ -12,6 +13,7 @@ import type { Config } from './config.ts';
 import type { Db } from './db/database.ts';
 import type { Limits } from './limits/limits.ts';
 import type { MergeEngine } from './merge/pool.ts';
+import type { ServerMetrics } from './metrics/table.ts';
 import type { FormerRunners } from './runner/former-runners.ts';
 import type { ObjectStore } from './storage/object-store.ts';
 
@@ -19,9 +21,13 @@ export interface Context {
   config: Config;
   clock: Clock;
   db: Db;
+  /** For LISTEN and session locks: it leads through no connection pooler. */
+  directConnection: PoolConfig;
   bus: Bus;
   log: Logger;
   store: ObjectStore;
+  /** What this process measures of itself: metrics/table.ts names all of it. */
+  metrics: ServerMetrics;
   /** Rolling windows of requests, shared by all processes. */
   limits: Limits;
   /** Signs cursors and preview addresses, seals stored secrets. */

@@ -2,6 +2,9 @@ import { chmod, mkdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Logger } from 'pino';
 
+/** Written by each backup; its age is the backup's. */
+export const lastBackupFile = (dataDir: string): string => join(dataDir, 'last-backup');
+
 /** Makes the folders that hold tenants' files, for this account alone; warns of one that was there, and is open. */
 export async function openDataFolder(dataDir: string, log: Pick<Logger, 'warn'>): Promise<void> {
   for (const folder of [dataDir, join(dataDir, 'merge')]) {

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test, vi } from 'vitest';
-import { base32, isId, newId, NO_ID } from './ids.ts';
+import { base32, idTime, isId, newId, NO_ID, setIdClock } from './ids.ts';
 
 /** The 16 bytes of an id, by the alphabet alone. */
 function bytesOf(id: string): Buffer {
@@ -12,7 +12,7 @@ function bytesOf(id: string): Buffer {
 
 test('an id is its prefix and a UUIDv7 of now', () => {
   // Ids never go back: a test of the same process may have had a later clock.
-  const before = Math.max(Date.now(), bytesOf(newId('thr')).readUIntBE(0, 6));
+  const before = Math.max(Math.floor(idTime()), bytesOf(newId('thr')).readUIntBE(0, 6));
   const id = newId('thr');
   expect(id).toMatch(/^thr_[0-7][0-9a-hjkmnp-tv-z]{25}$/);
   expect(isId('thr', id)).toBe(true);
@@ -32,6 +32,23 @@ test('ids rise strictly, more of them than one millisecond has room for, and whe
     expect(newId('evt') > ids.at(-1)!).toBe(true);
   } finally {
     vi.useRealTimers();
+  }
+});
+
+test('ids have the time of the clock that is set, also where the one before was a minute ahead', () => {
+  const now = Date.now();
+  const former = setIdClock(() => now + 60_000);
+  try {
+    const ahead = newId('run');
+    expect(bytesOf(ahead).readUIntBE(0, 6)).toBe(now + 60_000);
+    setIdClock(() => now);
+    expect(bytesOf(newId('run')).readUIntBE(0, 6)).toBeLessThan(now + 1_000);
+    // A clock that is a little behind breaks no order.
+    const last = newId('run');
+    setIdClock(() => now - 500);
+    expect(newId('run') > last).toBe(true);
+  } finally {
+    setIdClock(former);
   }
 });
 

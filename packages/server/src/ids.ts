@@ -1,6 +1,7 @@
 /**
  * TypeIDs: `<prefix>_<26 characters>`, a UUIDv7 in Crockford's lower-case base32. Sortable by time, and
- * within this process strictly rising also inside one millisecond: lists page by id.
+ * within this process strictly rising also inside one millisecond: lists page by id. The time is the database's, as this
+ * process has measured it: the clocks of the machines may be a minute apart.
  */
 import { randomFillSync } from 'node:crypto';
 
@@ -51,6 +52,20 @@ const random = Buffer.alloc(8 * 1024);
 let used = random.length;
 let lastMs = 0;
 let counter = 0;
+/** Further ahead than this, ids of before are of a machine whose clock is wrong: to wait for it would put all order off. */
+const AHEAD_MS = 1_000;
+let clock = () => Date.now();
+
+/** The time that ids have, in ms. */
+export const idTime = (): number => clock();
+
+/** From now on, ids have this clock's time (ms): also where the one before was ahead. Returns that. */
+export function setIdClock(next: () => number): () => number {
+  const former = clock;
+  clock = next;
+  if (lastMs > next() + AHEAD_MS) lastMs = 0;
+  return former;
+}
 
 function randomBytes(count: number): Buffer {
   if (used + count > random.length) {
@@ -66,7 +81,7 @@ function randomBytes(count: number): Buffer {
  * next millisecond.
  */
 export function newId<P extends IdPrefix>(prefix: P): `${P}_${string}` {
-  const now = Date.now();
+  const now = Math.floor(idTime());
   if (now > lastMs) {
     lastMs = now;
     counter = randomBytes(1)[0]! & 0x7f;

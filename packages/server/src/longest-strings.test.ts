@@ -92,7 +92,10 @@ async function send({ method, path, operation }: Route, body: unknown, query = '
   return answer.status < 500 ? [] : [`${operation.name} ${answer.status} ${answer.text.slice(0, 200)}`];
 }
 
-test('in bodies', async () => {
+/** Hundreds of requests, one after the other: most of a minute on a busy machine. */
+const LIMIT_MS = 120_000;
+
+test('in bodies', { timeout: LIMIT_MS }, async () => {
   const wrong: string[] = [];
   let sent = 0;
   for (const route of operations)
@@ -106,7 +109,7 @@ test('in bodies', async () => {
   expect(sent).toBeGreaterThan(60);
 });
 
-test('in queries', async () => {
+test('in queries', { timeout: LIMIT_MS }, async () => {
   const wrong: string[] = [];
   for (const route of operations.filter(({ operation }) => !operation.name.includes('.stream')))
     for (const { at, schema } of of(route.operation.query)) {

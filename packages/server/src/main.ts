@@ -2,9 +2,9 @@
  * `npm start`: reads the configuration, starts the roles, prints the base address, stops on SIGTERM and
  * SIGINT.
  */
+import { isIPv6 } from 'node:net';
 import pino from 'pino';
 import { isServiceKey } from './accounts/index.ts';
-import { startService } from './boot.ts';
 import type { Service } from './boot.ts';
 import { ConfigError, readConfig, unknownVariables } from './config.ts';
 import type { Config } from './config.ts';
@@ -18,6 +18,7 @@ const HELP = `headrace: starts the service. Environment variables configure it:
   HEADRACE_DATA_DIR                 data folder (.headrace): embedded database and objects
   DATABASE_URL                      an external PostgreSQL, 15 or newer, instead of the embedded one
   HEADRACE_ROLES                    api,worker,runner (all)
+  HEADRACE_TLS_CERT_FILE …          several machines: the certificate of the link between workers and runners
   HEADRACE_OWNER_EMAIL, HEADRACE_OWNER_PASSWORD, HEADRACE_BOOTSTRAP_KEY   only used when the database is empty
 docs/guides/operations.md lists all variables.`;
 
@@ -43,6 +44,15 @@ const log = pino(
   pino.destination({ fd: 2, sync: true }),
 );
 for (const what of unknownVariables(environment)) log.warn(what);
+if (config.machines && config.roles.has('runner')) {
+  try {
+    const { runRunner } = await import('./start-runner.ts');
+    process.exit(await runRunner(config, config.machines));
+  } catch (error) {
+    console.error(`headrace could not start: ${(error as Error).message}`);
+    process.exit(1);
+  }
+}
 let service: Service | undefined;
 let isStopping = false;
 
@@ -59,6 +69,8 @@ process.on('SIGINT', () => void stop());
 process.on('unhandledRejection', (err) => log.error({ err }, 'a rejection was not handled'));
 
 try {
+  // Loaded here: a runner on a node needs none of it.
+  const { startService } = await import('./boot.ts');
   service = await startService(config, log, () => {
     log.fatal('the embedded database stays down; see its log in the data folder');
     process.exit(1);
@@ -70,6 +82,10 @@ try {
 // The start leaves 60 MiB behind, which a service without load would keep.
 setTimeout(() => globalThis.gc?.(), START_GARBAGE_MS).unref();
 for (const notice of service.notices) console.log(notice);
+if (config.metricsListen && service.metricsPort !== null) {
+  const { host } = config.metricsListen;
+  console.log(`Metrics: http://${isIPv6(host) ? `[${host}]` : host}:${service.metricsPort}/metrics`);
+}
 if (service.address) {
   if (service.notices.length === 0)
     console.log('Owner and service keys are as before: they were shown, or given, at the first start.');

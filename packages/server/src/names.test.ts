@@ -17,6 +17,7 @@ const INFRASTRUCTURE = new Set([
   'jobs',
   'limits',
   'merge',
+  'metrics',
   'receipts',
   'runner',
   'storage',

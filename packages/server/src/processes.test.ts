@@ -3,7 +3,7 @@
  * streams show, and whatever a killed one held goes on elsewhere.
  *
  *   held by one:  the publisher and, with it, the retention job (a session lock: the server frees it when the holder's connection ends)
- *   in every one: the rounds of workers.ts (receipts, workspaces, builds, applies, previews, cleanup): they
+ *   by the eldest worker: the rounds of worker.ts (receipts, workspaces, builds, applies, previews): they
  *   read state, nobody holds them
  *   a worker's own jobs: it counts as dead after two silent seconds, so they come back a little later than
  *   that, not within two
@@ -15,7 +15,7 @@ import type { IncomingMessage } from 'node:http';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { Pool } from 'pg';
+import type { Pool } from 'pg';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import {
   addressOf,
@@ -26,6 +26,7 @@ import {
   spawnService,
 } from '../../../checks/harness/service.ts';
 import { makeServiceKey } from './accounts/index.ts';
+import { openPool } from './db/database.ts';
 import { createTestDatabase } from './db/database.fixture.ts';
 import type { TestDatabase } from './db/database.fixture.ts';
 import { PUBLISHER_LOCK } from './db/advisory-locks.ts';
@@ -37,9 +38,9 @@ import { newId } from './ids.ts';
 const P = '/api/platform/v1';
 /**
  * The silence after which a worker is dead, its successor's heartbeat, and the time that this takes on a
- * busy machine.
+ * busy machine. A worker that has just started judges nobody for five seconds.
  */
-const DEAD_WORKER_MS = 4_000;
+const DEAD_WORKER_MS = 8_000;
 const FAILOVER_MS = 2_000;
 
 interface Process {
@@ -84,7 +85,7 @@ const workers = async () =>
 
 beforeAll(async () => {
   database = await createTestDatabase();
-  sql = new Pool({ ...database.connection, max: 8 });
+  sql = openPool({ ...database.connection, max: 8 });
   dataDir = await mkdtemp(join(tmpdir(), 'headrace-test-'));
   await Promise.all([start('api'), start('api'), start('worker'), start('worker')]);
 }, 60_000);

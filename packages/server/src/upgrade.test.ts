@@ -25,6 +25,7 @@ const closes: (() => Promise<void>)[] = [];
 let dataDir: string;
 let versionSocket: string;
 let oldPid: number;
+let oldId: string;
 /** The service that runs now. */
 let live: TestServer;
 const s = new Proxy({} as TestServer, { get: (_, name) => live[name as keyof TestServer] });
@@ -45,7 +46,9 @@ beforeAll(async () => {
     socketPath: socket,
     idleSeconds: IDLE_SECONDS,
   });
-  oldPid = (await client.status()).pid;
+  const { id, pid } = await client.status();
+  oldPid = pid;
+  oldId = `${id}:${pid}`;
   client.close();
   symlinkSync(socket, versionSocket);
   live = await startTestServer({ HEADRACE_DATA_DIR: dataDir }, first);
@@ -103,11 +106,11 @@ test('a run, a question, a build, a preview and unsaved files at an older runner
   expect([now.protocol, now.pid === oldPid, ctx.formerRunners.list().map(({ id }) => id)]).toEqual([
     PROTOCOL_VERSION,
     false,
-    [`local:${oldPid}`],
+    [oldId],
   ]);
   expect([(await visit(s, preview.url, '/file')).text, await runnerOf(working.threadId)]).toEqual([
     'first',
-    `local:${oldPid}`,
+    oldId,
   ]);
 
   const next = (await working.send(sh('cat done.txt > seen.txt'))).run;
@@ -117,7 +120,7 @@ test('a run, a question, a build, a preview and unsaved files at an older runner
     'done.txt': 'done\n',
     'seen.txt': 'done\n',
   });
-  expect(await runnerOf(working.threadId)).toBe(`local:${now.pid}`);
+  expect(await runnerOf(working.threadId)).toBe(`${now.id}:${now.pid}`);
 
   const [{ id: approval }] = await asking.list('approvals');
   await ok(s.call('POST', `${asking.at}/approvals/${approval}`, { decision: 'approve' }));

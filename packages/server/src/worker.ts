@@ -8,8 +8,9 @@ import { reconcileExecutions } from './automations/reconcile-executions.ts';
 import { startScheduler } from './automations/scheduler.ts';
 import { mergeApplies, reconcileApplies, repairs as applyRepairs } from './applies/index.ts';
 import type { Context } from './context.ts';
-import { startGateway } from './gateway/index.ts';
+import { openGateway, startGateway } from './gateway/index.ts';
 import { startConsumer } from './events/index.ts';
+import { startListener, watchFleet } from './fleet/index.ts';
 import { execDied, workExec } from './execs/exec-work.job.ts';
 import type { JobKind } from './jobs/enqueue.ts';
 import { startWorker } from './jobs/worker.ts';
@@ -71,6 +72,16 @@ const GRACE_MS = 4_000;
 const OFFER_MS = 1_000;
 
 async function offerGateway(ctx: Context): Promise<{ close(): Promise<void> }> {
+  if (ctx.config.machines) {
+    const gateway = openGateway(ctx);
+    const listener = await startListener(ctx, ctx.config.machines, (socket) => gateway.accept(socket));
+    return {
+      close() {
+        listener.close();
+        return gateway.close();
+      },
+    };
+  }
   const gateway = await startGateway(ctx);
   const offer = () =>
     ctx.runner
@@ -159,25 +170,28 @@ export async function startWork(ctx: Context, connection: pg.PoolConfig): Promis
   };
   const gateway = await offerGateway(ctx);
   const worker = await startWorker(ctx, connection, handlers);
-  maintainReceipts(ctx, { ...localPullEffects, ...pullRequestEffects });
+  // What only rows say is for one worker of all; what its runner or its disk has, each worker looks after.
+  const housekeeping = () => worker.isHousekeeper;
+  maintainReceipts(ctx, { ...localPullEffects, ...pullRequestEffects }, housekeeping);
   const cleanup = startCleanup(ctx);
-  const webhooks = startWebhooks(ctx, connection);
-  sweepWorkspaces(ctx);
-  reconcilePreviews(ctx);
-  reconcileBuilds(ctx);
-  reconcileSetups(ctx);
-  fillPlaces(ctx);
-  reconcileApplies(ctx);
-  reconcileUpdates(ctx);
-  reconcileReplies(ctx);
-  reconcileRepacks(ctx);
-  pollPullRequests(ctx);
+  const webhooks = startWebhooks(ctx, connection, housekeeping);
+  sweepWorkspaces(ctx, housekeeping);
+  reconcilePreviews(ctx, housekeeping);
+  reconcileBuilds(ctx, housekeeping);
+  reconcileSetups(ctx, housekeeping);
+  fillPlaces(ctx, housekeeping);
+  if (ctx.fleet) watchFleet(ctx, ctx.fleet.pool);
+  reconcileApplies(ctx, housekeeping);
+  reconcileUpdates(ctx, housekeeping);
+  reconcileReplies(ctx, housekeeping);
+  reconcileRepacks(ctx, housekeeping);
+  pollPullRequests(ctx, housekeeping);
   maintainCaches(ctx);
-  maintainInstallations(ctx);
-  keepHoursClosed(ctx);
-  const consuming = startConsumer(ctx, automationsConsumer(ctx));
-  const scheduling = startScheduler(ctx);
-  reconcileExecutions(ctx);
+  maintainInstallations(ctx, housekeeping);
+  keepHoursClosed(ctx, housekeeping);
+  const consuming = startConsumer(ctx, automationsConsumer(ctx), housekeeping);
+  const scheduling = startScheduler(ctx, housekeeping);
+  reconcileExecutions(ctx, housekeeping);
   return {
     async stop() {
       await Promise.all([

@@ -123,14 +123,19 @@ async function find(
   see: (known: Known) => Way,
 ): Promise<Found> {
   const known = { base, links: workspace.tree.links };
+  const { still } = workspace;
   let way = see(known);
   let found = await read(host, workspace, base, way);
   for (let tries = 0; typeof found === 'string' && tries < 2; tries++) {
+    // The task that is only paused finds its files as it left them.
+    if (found === 'locked' && still) break;
     if (found === 'locked') await unlock(host, workspace.tree);
     else way = seeAll(workspace.tree, known);
     found = await read(host, workspace, base, way);
   }
   if (typeof found === 'string') throw new RunnerError(409, 'changed', 'The workspace cannot be read.');
+  if (workspace.still !== still)
+    throw new RunnerError(409, 'changed', 'The task of the workspace went on while it was captured.');
   const { hashed, kept, contents } = found;
   const byPath = new Map(hashed.map((file) => [file.path, file]));
   const captured: CapturedFiles = {

@@ -113,6 +113,23 @@ describe('a runner process', () => {
     expect(before.filter((folder) => existsSync(folder))).toEqual([]);
   });
 
+  test('has a random name that the next one of its folder has, and none of another folder', async () => {
+    const { client, pid, options } = await started();
+    const { id } = await client.status();
+    expect(id).toMatch(/^rnr_[0-9a-z]{26}$/);
+    process.kill(pid, 'SIGTERM');
+    await gone(pid);
+    const next = await ensureRunner(options);
+    const again = await next.status();
+    onTestFinished(async () => {
+      next.close();
+      process.kill(again.pid, 'SIGTERM');
+      await gone(again.pid);
+    });
+    expect([again.id, again.pid === pid]).toEqual([id, false]);
+    expect((await (await started()).client.status()).id).not.toBe(id);
+  });
+
   test('ends by itself when no worker was there for its idle time', async () => {
     const { client, pid } = await started(0.5);
     client.close();

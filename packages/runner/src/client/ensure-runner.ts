@@ -1,29 +1,29 @@
 import { spawn } from 'node:child_process';
-import { mkdirSync, rmdirSync, statSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, renameSync, rmdirSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createRunnerClient, type RunnerClient } from './runner-client.ts';
 import { RunnerError } from '../errors.ts';
+import { newRunnerId, RUNNER_ID } from '../runner-id.ts';
 import type { DriverChoice } from '../sandbox/drivers.ts';
+import { IN_OWN_MOUNTS, runnerEnv } from './own-mounts.ts';
 import { runnerProgram } from './runner-program.ts';
 
 const START_TIMEOUT_MS = 30_000;
 const POLL_MS = 20;
-/**
- * As root the runner gets its own mount namespace, where that is allowed: its mounts vanish with it, even
- * when it is killed.
- */
-const IN_OWN_MOUNTS =
-  'unshare --mount --propagation slave true 2>/dev/null && exec unshare --mount --propagation slave ' +
-  '"$@"; exec "$@"';
 const LONGEST_SOCKET_PATH = 107;
 
 interface EnsureOptions {
   stateDir: string;
+  /** Where its name is kept: by default in the state folder, which may be of one version. */
+  idDir?: string;
   socketPath: string;
   nodePath?: string;
   id?: string;
   idleSeconds?: number;
   sandboxes?: Partial<DriverChoice>;
+  /** Where workspaces lie; null: in memory where there is enough, else in the system's temporary folder. */
+  place?: string | null;
 }
 
 /**
@@ -81,14 +81,31 @@ function takeLock(lock: string): boolean {
   return false;
 }
 
+/**
+ * The name that all runners of a folder have, one after the other: random, so that two machines on one database
+ * have different ones. Made once; the caller holds the lock of a start.
+ */
+function idOf(folder: string): string {
+  const path = join(folder, 'id');
+  const known = existsSync(path) ? readFileSync(path, 'utf8').trim() : '';
+  if (RUNNER_ID.test(known)) return known;
+  const id = newRunnerId();
+  // Whole or not at all: half an id would be another runner's after the next start.
+  writeFileSync(`${path}.new`, `${id}\n`);
+  renameSync(`${path}.new`, path);
+  return id;
+}
+
 /** Starts a runner. Resolves with '' when it is ready, or with what it printed instead. */
 async function start({
   stateDir,
   socketPath,
   nodePath = process.execPath,
-  id = 'local',
+  idDir = stateDir,
+  id = idOf(idDir),
   idleSeconds,
   sandboxes = {},
+  place = null,
 }: EnsureOptions): Promise<string> {
   const args = [
     await runnerProgram(stateDir),
@@ -100,6 +117,7 @@ async function start({
     id,
     '--sandboxes',
     JSON.stringify(sandboxes),
+    ...(place === null ? [] : ['--place', place]),
     ...(idleSeconds === undefined ? [] : ['--idle-seconds', String(idleSeconds)]),
   ];
   return new Promise((resolve) => {
@@ -108,11 +126,7 @@ async function start({
       ['-c', IN_OWN_MOUNTS, 'sh', nodePath, '--disable-warning=ExperimentalWarning', '--expose-gc', ...args],
       {
         detached: true,
-        // Nothing of the service's environment but where compiled modules are kept: two thirds of a start.
-        env: {
-          PATH: '/usr/local/bin:/usr/bin:/bin',
-          NODE_COMPILE_CACHE: process.env['NODE_COMPILE_CACHE'],
-        },
+        env: runnerEnv(),
         cwd: '/',
         stdio: ['ignore', 'pipe', 'pipe'],
       },

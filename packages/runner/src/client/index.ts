@@ -1,4 +1,7 @@
 /** What the worker imports as `@headrace/runner/client`. */
 export { createRunnerClient, type RunnerClient } from './runner-client.ts';
+export type { RunnerTarget } from './link.ts';
 export { ensureRunner } from './ensure-runner.ts';
+export { startMachine, type MachineRunner } from './start-machine.ts';
+export type { MachineOptions } from '../machine/options.ts';
 export { RunnerError } from '../errors.ts';

@@ -1,9 +1,10 @@
-import { request as httpRequest, Agent, type IncomingMessage } from 'node:http';
+import type { ClientRequest, IncomingMessage } from 'node:http';
 import { Readable, type Duplex } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { linesOf } from '@headrace/agent/lines.ts';
 import { RunnerError } from '../errors.ts';
 import { FENCE_HEADER } from '../protocol.ts';
+import { openLink, type Link, type RunnerTarget } from './link.ts';
 import type {
   CaptureResult,
   JournalEntry,
@@ -23,6 +24,8 @@ import type {
  */
 export interface RunnerClient {
   status(): Promise<RunnerStatus>;
+  /** What the runner measures, in Prometheus' text format. */
+  metrics(signal: AbortSignal): Promise<string>;
   /**
    * Makes it from a tar of all files, or from kept files. Throws `not_cached` 404 when they are not kept (any
    * more), `no_history` 404 when its history is not, `no_layer` 404 when its layer is not. With a `fence`,
@@ -70,6 +73,13 @@ export interface RunnerClient {
   journal(id: string, from?: number, signal?: AbortSignal): AsyncIterable<JournalEntry>;
   ack(id: string, offset: number): Promise<void>;
   cancel(id: string): Promise<void>;
+  /**
+   * Holds a running turn still, for 5 s at most: its workspace may be captured then. Throws `busy` and
+   * `invalid_state` 409, `not_paused` 503.
+   */
+  pause(id: string): Promise<void>;
+  /** The turn goes on. Idempotent. */
+  resume(id: string): Promise<void>;
   answerPermission(id: string, requestId: string, allow: boolean): Promise<void>;
   /** Hands a message to a running turn. Throws `not_steerable` 409; `no_answer` 504: ask again. */
   steer(id: string, message: SteerRequest): Promise<void>;
@@ -84,12 +94,14 @@ export interface RunnerClient {
   close(): void;
 }
 
-export function createRunnerClient(socketPath: string): RunnerClient {
-  const connection = new Connection(socketPath);
+/** A client of the runner on a unix socket, or of one on a node over mTLS. */
+export function createRunnerClient(target: RunnerTarget): RunnerClient {
+  const connection = new Connection(openLink(target));
   const send = connection.send.bind(connection);
   const call = connection.call.bind(connection);
   return {
     status: () => call('GET', '/status'),
+    metrics: async (signal) => textOf(await send('GET', '/metrics', { signal })),
     putWorkspace: (id, tar, origin = {}, fence) =>
       call('PUT', at('workspaces', id, queryOf(origin)), { tar, fence }),
     putHistory: (key, group, tar) => call('PUT', at('histories', key, `?group=${group}`), { tar }),
@@ -123,6 +135,8 @@ export function createRunnerClient(socketPath: string): RunnerClient {
     },
     ack: (id, offset) => call('POST', at('tasks', id, '/ack'), { body: { offset } }),
     cancel: (id) => call('POST', at('tasks', id, '/cancel')),
+    pause: (id) => call('POST', at('tasks', id, '/pause')),
+    resume: (id) => call('POST', at('tasks', id, '/resume')),
     answerPermission: (id, requestId, allow) =>
       call('POST', at('tasks', id, `/permissions/${encodeURIComponent(requestId)}`), { body: { allow } }),
     steer: (id, message) => call('POST', at('tasks', id, '/steer'), { body: message }),
@@ -130,7 +144,7 @@ export function createRunnerClient(socketPath: string): RunnerClient {
     putSource: (id, tar, origin = {}) => call('PUT', at('tasks', id, `/source${queryOf(origin)}`), { tar }),
     output: (id) => send('GET', at('tasks', id, '/output')),
     deleteTask: (id, fence) => call('DELETE', at('tasks', id), { fence }),
-    connect: (id) => upgrade(socketPath, at('tasks', id, '/connect')),
+    connect: (id) => connection.upgrade(at('tasks', id, '/connect')),
     close: () => connection.close(),
   };
 }
@@ -148,27 +162,19 @@ interface Options {
   fence?: number | undefined;
 }
 
-/** HTTP over the runner's socket. Rejects with RunnerError. */
+/** HTTP over the link to the runner. Rejects with RunnerError. */
 class Connection {
-  readonly #socketPath: string;
-  readonly #agent = new Agent({ keepAlive: true, maxSockets: Infinity });
+  readonly #link: Link;
 
-  constructor(socketPath: string) {
-    this.#socketPath = socketPath;
+  constructor(link: Link) {
+    this.#link = link;
   }
 
   /** The answer, whose body is yet to be read. */
   send(method: string, path: string, options: Options = {}): Promise<IncomingMessage> {
     const { body, tar, signal } = options;
     return new Promise((resolve, reject) => {
-      const req = httpRequest({
-        socketPath: this.#socketPath,
-        agent: this.#agent,
-        method,
-        path,
-        headers: headersOf(options),
-        signal,
-      });
+      const req = this.#link.request({ method, path, headers: headersOf(options), signal });
       req.once('error', (error) => reject(unavailable(error)));
       req.once('response', (res) => {
         if ((res.statusCode ?? 500) < 400) resolve(res);
@@ -189,9 +195,27 @@ class Connection {
     return (text === '' ? undefined : JSON.parse(text)) as T;
   }
 
-  close(): void {
-    this.#agent.destroy();
+  upgrade(path: string): Promise<Duplex> {
+    return upgraded(this.#link.request({ path, headers: { connection: 'Upgrade', upgrade: 'tcp' } }));
   }
+
+  close(): void {
+    this.#link.close();
+  }
+}
+
+function upgraded(req: ClientRequest): Promise<Duplex> {
+  return new Promise((resolve, reject) => {
+    req.once('error', (error) => reject(unavailable(error)));
+    req.once('response', (res) => {
+      refusal(res).then(reject, reject);
+    });
+    req.once('upgrade', (_res, socket, head) => {
+      if (head.length > 0) socket.unshift(head);
+      resolve(socket);
+    });
+    req.end();
+  });
 }
 
 function headersOf({ body, tar, fence }: Options): Record<string, string> {
@@ -218,6 +242,8 @@ function queryOf({ base, keep, layer, history }: Origin): string {
 async function* entriesOf(res: IncomingMessage): AsyncGenerator<JournalEntry> {
   try {
     for await (const line of linesOf(res)) {
+      // A sign of life.
+      if (line === '') continue;
       const entry = JSON.parse(line) as JournalEntry;
       yield entry;
       if (entry.type === 'end') return;
@@ -228,21 +254,6 @@ async function* entriesOf(res: IncomingMessage): AsyncGenerator<JournalEntry> {
     res.destroy();
   }
   throw unavailable(new Error('the journal broke off'));
-}
-
-function upgrade(socketPath: string, path: string): Promise<Duplex> {
-  return new Promise((resolve, reject) => {
-    const req = httpRequest({ socketPath, path, headers: { connection: 'Upgrade', upgrade: 'tcp' } });
-    req.once('error', (error) => reject(unavailable(error)));
-    req.once('response', (res) => {
-      refusal(res).then(reject, reject);
-    });
-    req.once('upgrade', (_res, socket, head) => {
-      if (head.length > 0) socket.unshift(head);
-      resolve(socket);
-    });
-    req.end();
-  });
 }
 
 async function textOf(res: IncomingMessage): Promise<string> {

@@ -1,41 +1,16 @@
-import { once } from 'node:events';
-import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
-import { afterAll, describe, expect, test, vi } from 'vitest';
-import { createRunnerClient } from '../client/runner-client.ts';
+import { describe, expect, test, vi } from 'vitest';
 import type { TaskRequest } from '../protocol.ts';
 import { tarOf } from '../tar.ts';
-import { makeBench, scratch } from '../runner.fixture.ts';
-import { makeServer } from './server.ts';
+import { makeBench } from '../runner.fixture.ts';
+import { serve } from './server.fixture.ts';
 
 const bench = await makeBench();
 const files = (content: string) => tarOf([{ path: 'a.txt', content }]);
 const SUPERSEDED = { status: 409, code: 'superseded' };
 
-async function serve() {
-  const socketPath = join(scratch(), 's');
-  const { server } = makeServer({
-    ...bench!,
-    status: {
-      id: 'rnr',
-      pid: 1,
-      driver: 'bubblewrap',
-      ok: true,
-      missing: [],
-      limits: { memory: 'watchdog', processes: 'rlimit', cpu: 'none', warnings: [] },
-    },
-  });
-  await once(server.listen(socketPath), 'listening');
-  const client = createRunnerClient(socketPath);
-  afterAll(() => {
-    client.close();
-    server.close();
-  });
-  return client;
-}
-
 describe.skipIf(!bench)('a worker that was taken for dead', async () => {
-  const client = bench ? await serve() : undefined!;
+  const { client } = bench ? await serve(bench) : { client: undefined! };
   const command = (workspaceId: string): TaskRequest => ({
     kind: 'exec',
     workspaceId,

@@ -1,36 +1,11 @@
-import { once } from 'node:events';
-import { join } from 'node:path';
-import { afterAll, expect, test } from 'vitest';
-import { createRunnerClient, type RunnerClient } from '../client/runner-client.ts';
+import { expect, test } from 'vitest';
+import type { RunnerClient } from '../client/runner-client.ts';
 import type { JournalEntry, TaskRequest } from '../protocol.ts';
-import { endOf, makeBench, outputOf, scratch } from '../runner.fixture.ts';
+import { endOf, makeBench, outputOf } from '../runner.fixture.ts';
 import { tarOf } from '../tar.ts';
-import { makeServer } from './server.ts';
+import { serve } from './server.fixture.ts';
 
 const bench = await makeBench();
-
-async function serve(): Promise<RunnerClient> {
-  const socketPath = join(scratch(), 's');
-  const limits = { memory: 'watchdog', processes: 'rlimit', cpu: 'none', warnings: [] } as const;
-  const { server } = makeServer({
-    ...bench!,
-    status: {
-      id: 'rnr',
-      pid: 1,
-      driver: 'bubblewrap',
-      ok: true,
-      missing: [],
-      limits: { ...limits, warnings: [] },
-    },
-  });
-  await once(server.listen(socketPath), 'listening');
-  const client = createRunnerClient(socketPath);
-  afterAll(() => {
-    client.close();
-    server.close();
-  });
-  return client;
-}
 
 async function journal(client: RunnerClient, id: string): Promise<JournalEntry[]> {
   const entries: JournalEntry[] = [];
@@ -41,7 +16,7 @@ async function journal(client: RunnerClient, id: string): Promise<JournalEntry[]
 test.skipIf(!bench)(
   'a setup over the socket: its end, its key, trees that have it, and its project forgotten',
   async () => {
-    const client = await serve();
+    const { client } = await serve(bench!);
     const group = 'prj_1';
     const setup: TaskRequest = {
       kind: 'setup',

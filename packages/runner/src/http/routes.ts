@@ -3,7 +3,8 @@ import { pipeline } from 'node:stream/promises';
 import Type from 'typebox';
 import { basePathsOf, blobs, capture, captureChanges } from '../capture/capture.ts';
 import { RunnerError } from '../errors.ts';
-import type { Gateways } from '../tasks/gateways.ts';
+import { TEXT_TYPE } from '../metrics/metrics.ts';
+import { Gateways, type GatewayDialer } from '../tasks/gateways.ts';
 import { memoryLoad } from '../sandbox/memory-load.ts';
 import {
   AckRequest,
@@ -16,10 +17,12 @@ import {
 } from '../protocol.ts';
 import type { RunnerStatus, WorkspaceState } from '../protocol.ts';
 import type { Host } from '../sandbox/host.ts';
+import { placeWarnings } from '../sandbox/place.ts';
 import type { Tasks } from '../tasks/tasks.ts';
 import { noteSource } from '../git-baseline/git-baseline.ts';
 import type { Workspaces } from '../workspaces/workspaces.ts';
 import { readBody, readJson } from './body.ts';
+import { JOURNAL_TYPE } from './remote.ts';
 import { checkTaskRequest, fenceOf, groupOf, hasTar, originOf } from './validate.ts';
 
 export interface Runner {
@@ -27,8 +30,20 @@ export interface Runner {
   status: RunnerStatus;
   workspaces: Workspaces;
   tasks: Tasks;
-  gateways: Gateways;
+  gateways: GatewayDialer;
 }
+
+/** What the runner says of itself now. */
+export const statusOf = (runner: Runner): RunnerStatus => ({
+  ...runner.status,
+  limits: withWarnings(runner),
+  egress: runner.tasks.egress.counters,
+  restore: runner.workspaces.trees.restore,
+  load: {
+    ...memoryLoad(),
+    sandboxes: runner.tasks.countAlive(),
+  },
+});
 
 interface Call {
   runner: Runner;
@@ -47,15 +62,10 @@ const CaptureOrOver = Type.Union([OverRequest, CaptureRequest]);
  * already sent).
  */
 const ROUTES: Record<string, Handler> = {
-  'GET /status': ({ runner }) => ({
-    ...runner.status,
-    egress: runner.tasks.egress.counters,
-    restore: runner.workspaces.trees.restore,
-    load: {
-      ...memoryLoad(),
-      sandboxes: runner.tasks.all().filter((task) => task.status === 'running').length,
-    },
-  }),
+  'GET /status': ({ runner }) => statusOf(runner),
+  'GET /metrics': async ({ runner, res }) => {
+    res.setHeader('content-type', TEXT_TYPE).end(await runner.host.metrics.text());
+  },
 
   'PUT /workspaces/:id': async ({ runner, id, query, req }) => {
     mayRun(runner);
@@ -96,7 +106,7 @@ const ROUTES: Record<string, Handler> = {
     const workspace = runner.workspaces.get(id);
     const request = await readBody(req, CaptureOrOver);
     const basePaths = 'over' in request ? basePathsOf(workspace, request) : request.basePaths;
-    noteSource(workspace, basePaths);
+    if (!workspace.still) noteSource(workspace, basePaths);
     return runner.workspaces.use(workspace, 'capture', () =>
       ('over' in request ? captureChanges : capture)(runner.host, workspace, basePaths),
     );
@@ -133,7 +143,7 @@ const ROUTES: Record<string, Handler> = {
     const { journal } = runner.tasks.get(id);
     const gone = new AbortController();
     res.once('close', () => gone.abort());
-    res.writeHead(200, { 'content-type': 'application/x-ndjson' }).flushHeaders();
+    res.writeHead(200, { 'content-type': JOURNAL_TYPE }).flushHeaders();
     for await (const entry of journal.read(Number(query.get('from') ?? 0), gone.signal)) {
       // A Buffer: for strings the response counts bytes and its socket counts characters, and then `drain` is
       // never emitted.
@@ -146,6 +156,8 @@ const ROUTES: Record<string, Handler> = {
     journal.ack((await readBody(req, AckRequest)).offset);
   },
   'POST /tasks/:id/cancel': ({ runner, id }) => runner.tasks.get(id).cancel(),
+  'POST /tasks/:id/pause': ({ runner, id }) => runner.tasks.get(id).pause(),
+  'POST /tasks/:id/resume': ({ runner, id }) => runner.tasks.get(id).resume(),
   'POST /tasks/:id/permissions/:part': async ({ runner, id, part, req }) => {
     const task = runner.tasks.get(id);
     task.answerPermission(part, (await readBody(req, PermissionAnswer)).allow);
@@ -162,8 +174,11 @@ const ROUTES: Record<string, Handler> = {
     await pipeline(await runner.tasks.get(id).output(), tarAnswer(res));
   },
 
-  'PUT /gateways/:id': async ({ runner, id, req }) =>
-    runner.gateways.register(id, (await readBody(req, GatewayRequest)).socketPath),
+  'PUT /gateways/:id': async ({ runner: { gateways }, id, req }) => {
+    // A runner on a node dials workers itself.
+    if (!(gateways instanceof Gateways)) throw new RunnerError(404, 'not_found', 'There is no such route.');
+    gateways.register(id, (await readBody(req, GatewayRequest)).socketPath);
+  },
 };
 
 /** Finds the route of a request and runs it. Throws RunnerError 404 where there is none. */
@@ -193,6 +208,13 @@ export function address(req: IncomingMessage): {
 }
 
 /** Fails closed: nothing enters a sandbox where the probe found none that isolates. */
+function withWarnings({ status: { limits }, host, workspaces }: Runner): RunnerStatus['limits'] {
+  // Only root mounts, and only for sandboxes that see it.
+  const couldMount = host.uid !== null && host.driver?.seesMounts === true;
+  const more = placeWarnings(host.place, couldMount && workspaces.trees.restore === 'copy');
+  return { ...limits, warnings: [...limits.warnings, ...more] };
+}
+
 function mayRun({ status }: Runner): void {
   if (!status.ok)
     throw new RunnerError(503, 'no_sandbox', `Nothing can run here: ${status.missing.join('; ')}`);

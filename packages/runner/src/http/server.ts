@@ -1,10 +1,18 @@
 import type { EventEmitter } from 'node:events';
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import {
+  createServer,
+  type IncomingMessage,
+  type RequestListener,
+  type Server,
+  type ServerResponse,
+} from 'node:http';
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { joinSockets } from '@headrace/agent/join-sockets.ts';
 import { RunnerError } from '../errors.ts';
+import { createTlsServer, type TlsCredentials } from '../tls/index.ts';
 import { address, dispatch, type Runner } from './routes.ts';
+import { watchRemote } from './remote.ts';
 
 /** For the rest of a visit that its visitor or the preview has ended; a silent half counts as left open. */
 const VISIT_PATIENCE_MS = 5_000;
@@ -15,8 +23,14 @@ export interface Use {
   underWay: number;
 }
 
-/** The runner's HTTP server, and the record of its use. */
-export function makeServer(runner: Runner): { server: Server; use: Use } {
+/** How workers and api processes on other machines reach it. */
+interface Remote {
+  tls: TlsCredentials;
+  onRefused: (reason: string) => void;
+}
+
+/** The runner's HTTP server, and the record of its use. On a unix socket unless it is `remote`. */
+export function makeServer(runner: Runner, remote?: Remote): { server: Server; use: Use } {
   const use: Use = { lastAt: Date.now(), underWay: 0 };
   const count = (call: EventEmitter): void => {
     use.underWay++;
@@ -25,14 +39,16 @@ export function makeServer(runner: Runner): { server: Server; use: Use } {
       use.lastAt = Date.now();
     });
   };
-  // Bodies and journals may take any time; the peer is on this machine.
-  const server = createServer(
-    { requestTimeout: 0, headersTimeout: 10_000, keepAliveTimeout: 60_000 },
-    (req, res) => {
-      count(res);
-      answer(runner, req, res).catch((error: unknown) => refuse(req, res, error));
-    },
-  );
+  // Bodies and journals may take any time: of a peer on this machine, or one that shows signs of life.
+  const times = { requestTimeout: 0, headersTimeout: 10_000, keepAliveTimeout: 60_000 };
+  const onRequest: RequestListener = (req, res) => {
+    count(res);
+    if (remote) watchRemote(req, res);
+    answer(runner, req, res).catch((error: unknown) => refuse(req, res, error));
+  };
+  const server = remote
+    ? createTlsServer({ ...times, ...remote, roles: ['worker', 'api'] }, onRequest)
+    : createServer(times, onRequest);
   server.on('upgrade', (req, socket) => {
     count(socket);
     connect(runner, req, socket).catch((error: unknown) => {

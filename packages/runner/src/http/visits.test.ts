@@ -1,11 +1,8 @@
 import { once } from 'node:events';
 import { readdirSync } from 'node:fs';
-import { join } from 'node:path';
-import { afterAll, describe, expect, test, vi } from 'vitest';
-import { createRunnerClient } from '../client/runner-client.ts';
-
-import { makeBench, scratch, tarStream } from '../runner.fixture.ts';
-import { makeServer } from './server.ts';
+import { describe, expect, test, vi } from 'vitest';
+import { makeBench, tarStream } from '../runner.fixture.ts';
+import { serve } from './server.fixture.ts';
 
 const bench = await makeBench();
 
@@ -17,24 +14,7 @@ const APP = `require('net').createServer({ allowHalfOpen: true }, (socket) => {
 
 describe.skipIf(!bench)('a preview whose server leaves connections half open', () => {
   test('costs its visitors no descriptors for long, and has a bounded number of them', async () => {
-    const socketPath = join(scratch(), 's');
-    const { server, use } = makeServer({
-      ...bench!,
-      status: {
-        id: 'rnr',
-        pid: 1,
-        driver: 'bubblewrap',
-        ok: true,
-        missing: [],
-        limits: { memory: 'watchdog', processes: 'rlimit', cpu: 'none', warnings: [] },
-      },
-    });
-    await once(server.listen(socketPath), 'listening');
-    const client = createRunnerClient(socketPath);
-    afterAll(() => {
-      client.close();
-      server.close();
-    });
+    const { client, use } = await serve(bench!);
     const { task } = bench!.tasks.start('prv_half', {
       kind: 'preview',
       command: 'node app.js',

@@ -28,6 +28,8 @@ export interface Sandbox {
   stdin: Writable;
   stdout: Readable;
   stderr: Readable;
+  /** Resolves once its first process exists, or it is known that none will. */
+  begun: Promise<unknown>;
   /** The pid of the sandbox's init on this host; undefined until it is known, and where it cannot be seen. */
   initPid(): number | undefined;
   /**
@@ -36,6 +38,13 @@ export interface Sandbox {
    * either.
    */
   exited: Promise<SandboxExit>;
+  /**
+   * Holds all processes still; resolves once none runs. Throws `not_paused` 503 where that cannot be had: then
+   * they go on.
+   */
+  pause(): Promise<void>;
+  /** Lets them go on. Idempotent; never rejects. */
+  resume(): Promise<void>;
   /** Kills the whole tree. Resolves like `exited`, and checks once more where that had failed. Idempotent. */
   kill(): Promise<SandboxExit>;
 }

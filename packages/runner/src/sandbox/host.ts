@@ -1,10 +1,8 @@
 import { spawnSync } from 'node:child_process';
 import {
-  accessSync,
   chmodSync,
   chownSync,
   closeSync,
-  constants,
   copyFileSync,
   existsSync,
   lstatSync,
@@ -15,15 +13,17 @@ import {
   readlinkSync,
   realpathSync,
   rmSync,
-  statfsSync,
   symlinkSync,
   writeFileSync,
 } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { RunnerError } from '../errors.ts';
+import { openMetrics, secondsSince } from '../metrics/metrics.ts';
+import { RUNNER_METRICS } from '../metrics/table.ts';
+import type { RunnerMetrics } from '../metrics/table.ts';
 import type { Driver, Sandbox, SandboxSpec } from './driver.ts';
 import { unmountBelow } from './mounts.ts';
+import { choosePlace, parentsOf, type Place } from './place.ts';
 import { lives, processStat } from './processes.ts';
 import { installGuest, type Guest } from './guest.ts';
 
@@ -33,9 +33,11 @@ import { installGuest, type Guest } from './guest.ts';
  */
 export interface Host {
   /**
-   * The runner's own folder, 0711, on a tmpfs where there is one; holds only what may vanish with the runner.
+   * The runner's own folder, 0711; holds only what may vanish with the runner.
    */
   base: string;
+  /** Where that is. */
+  place: Place;
   /**
    * The unprivileged user and group that sandboxes run as when the runner is root; null: the runner's own
    * user.
@@ -47,25 +49,32 @@ export interface Host {
   guest: Guest;
   /** Makes the sandboxes; undefined while nothing isolates here. */
   driver: Driver | undefined;
+  metrics: RunnerMetrics;
 }
 
 /**
  * No account has this id: a program that escaped its namespaces would own nothing but the sandboxes' files.
  */
 const SANDBOX_UID = 59_876;
-const ENOUGH_MEMORY = 1024 ** 3;
 const OWNER_FILE = 'owner.json';
 
 /**
- * Builds the runner's folder, for any driver that is chosen later (drivers.ts). Results that take long to
- * make are stored in `cache` for the next runner.
+ * Builds the runner's folder, for any driver that is chosen later (drivers.ts), below `named` where that is given. Results
+ * that take long to make are stored in `cache` for the next runner. Throws where the sandboxes' user cannot enter `named`.
  */
-export async function prepareHost(cache: string): Promise<Host> {
+export async function prepareHost(cache: string, named: string | null = null): Promise<Host> {
   closeInherited();
-  sweepDeadRunners();
+  sweepDeadRunners(named);
   const uid = process.getuid?.() === 0 ? SANDBOX_UID : null;
-  const base = mkdtempSync(join(parentFolder(), 'headrace-'));
+  const place = choosePlace(named);
+  const base = mkdtempSync(join(place.parent, 'headrace-'));
   chmodSync(base, 0o711);
+  if (!mayReach(base, uid)) {
+    rmSync(base, { recursive: true });
+    throw new Error(
+      `HEADRACE_RUNNER_DIR: ${place.parent} cannot be entered by user ${uid}: chmod a+x it, and the folders above it`,
+    );
+  }
   const own = processStat(process.pid);
   writeFileSync(join(base, OWNER_FILE), JSON.stringify({ pid: process.pid, startTime: own?.startTime }));
   mkdirSync(join(base, 'w'), { mode: 0o711 });
@@ -73,11 +82,13 @@ export async function prepareHost(cache: string): Promise<Host> {
   writeEtc(etc);
   return {
     base,
+    place,
     uid,
     etc,
     node: reachableNode(base, uid),
     guest: await installGuest(join(base, 'guest'), uid, cache),
     driver: undefined,
+    metrics: openMetrics(RUNNER_METRICS),
   };
 }
 
@@ -120,7 +131,12 @@ function removeAll(folder: string): void {
 /** Starts a sandbox. Throws `no_sandbox` 503 where nothing isolates. */
 export function startSandbox(host: Host, spec: SandboxSpec): Sandbox {
   if (!host.driver) throw new RunnerError(503, 'no_sandbox', 'Nothing isolates here.');
-  return host.driver.start(spec);
+  const began = performance.now();
+  const sandbox = host.driver.start(spec);
+  void sandbox.begun.then(() =>
+    host.metrics.observe('headrace_sandbox_start_seconds', {}, secondsSince(began)),
+  );
+  return sandbox;
 }
 
 /** Makes a new, empty folder that sandboxes can own. */
@@ -132,27 +148,11 @@ export function makeSandboxFolder(host: Host, name: string): string {
 }
 
 /**
- * Prefers memory: creating many files is slow on many root file systems (17-22 s for 10,000 where 0.2 s is
- * usual).
- */
-function parentFolder(): string {
-  const memory = '/dev/shm';
-  try {
-    accessSync(memory, constants.W_OK);
-    const { bavail, bsize } = statfsSync(memory);
-    if (bavail * bsize >= ENOUGH_MEMORY) return memory;
-  } catch {
-    /* none here */
-  }
-  return tmpdir();
-}
-
-/**
  * Removes the folders of killed runners: their sandboxes died with them, or were removed
  * (container/left-behind.ts).
  */
-export function sweepDeadRunners(): void {
-  for (const parent of new Set(['/dev/shm', tmpdir()])) {
+export function sweepDeadRunners(named: string | null = null): void {
+  for (const parent of parentsOf(named)) {
     for (const name of existsSync(parent) ? readdirSync(parent) : []) {
       if (!name.startsWith('headrace-')) continue;
       const folder = join(parent, name);
@@ -180,12 +180,14 @@ function sweepCgroup(folder: string): void {
   spawnSync('/bin/rmdir', [folder], { env: {} });
 }
 
+/** Whether the sandboxes' user may run a file, or enter a folder. */
+const mayReach = (path: string, uid: number | null): boolean =>
+  uid === null || spawnSync('/usr/bin/test', ['-x', path], { uid, gid: uid, env: {}, cwd: '/' }).status === 0;
+
 /** The binary may be in a folder that only root enters: then the sandbox's user gets a copy (120 MB). */
 function reachableNode(base: string, uid: number | null): string {
   const binary = realpathSync(process.execPath);
-  if (uid === null) return binary;
-  if (spawnSync('/usr/bin/test', ['-x', binary], { uid, gid: uid, env: {}, cwd: '/' }).status === 0)
-    return binary;
+  if (mayReach(binary, uid)) return binary;
   const copy = join(base, 'node');
   copyFileSync(binary, copy);
   chmodSync(copy, 0o755);

@@ -1,7 +1,7 @@
 import type { Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { joinSockets } from '@headrace/agent/join-sockets.ts';
-import type { Gateways } from './gateways.ts';
+import type { GatewayDialer } from './gateways.ts';
 import { SOCKETS, type TaskSockets } from '../sandbox/sockets.ts';
 
 const CONNECTIONS = 64;
@@ -15,13 +15,17 @@ export const GATEWAY_SOCKET = `${SOCKETS}/${NAME}`;
  * Opens a task's way to the model gateway. Each connection is joined to a worker, which learns the task's id.
  * Returns the socket's name.
  */
-export async function openGateway(sockets: TaskSockets, taskId: string, gateways: Gateways): Promise<string> {
+export async function openGateway(
+  sockets: TaskSockets,
+  taskId: string,
+  gateways: GatewayDialer,
+): Promise<string> {
   await sockets.listen(NAME, CONNECTIONS, (visitor) => void join(visitor, taskId, gateways));
   return NAME;
 }
 
 /** A visitor waits, unread, until a worker answers. */
-async function join(visitor: Socket, taskId: string, gateways: Gateways): Promise<void> {
+async function join(visitor: Socket, taskId: string, gateways: GatewayDialer): Promise<void> {
   for (
     const deadline = Date.now() + WAIT_MS;
     !visitor.destroyed && Date.now() < deadline;

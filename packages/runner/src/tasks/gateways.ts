@@ -8,8 +8,14 @@ const SILENT_MS = 5_000;
 const DIAL_TIMEOUT_MS = 2_000;
 const LONGEST_SOCKET_PATH = 107;
 
-/** The sockets on which workers serve the model gateway. */
-export class Gateways {
+/** Where a task's connections to the model gateway go. */
+export interface GatewayDialer {
+  /** A connection (allowHalfOpen) to a worker; undefined when none accepts one. */
+  dial(): Promise<Socket | undefined>;
+}
+
+/** The sockets on which workers of this machine serve the model gateway. */
+export class Gateways implements GatewayDialer {
   readonly #byId = new Map<string, { socketPath: string; seenAt: number }>();
 
   /** Records a sign of life; the first one for a socket makes it the newest. Throws `invalid_request` 400. */

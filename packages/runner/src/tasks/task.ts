@@ -180,6 +180,12 @@ export abstract class Task {
   steer(_message: SteerRequest): Promise<void> {
     throw new RunnerError(409, 'not_steerable', 'Only a turn of an agent takes messages.');
   }
+  pause(): Promise<void> {
+    throw new RunnerError(409, 'invalid_state', 'Only a turn of an agent can be paused.');
+  }
+  resume(): Promise<void> {
+    throw new RunnerError(409, 'invalid_state', 'Only a turn of an agent can be paused.');
+  }
   answerPermission(_requestId: string, _allow: boolean): void {
     throw new RunnerError(404, 'not_found', 'Nothing was asked.');
   }

@@ -1,6 +1,6 @@
 import { EgressProxy } from '../egress/proxy.ts';
 import { RunnerError } from '../errors.ts';
-import type { Gateways } from './gateways.ts';
+import type { GatewayDialer } from './gateways.ts';
 import type { TaskRequest } from '../protocol.ts';
 import type { Host } from '../sandbox/host.ts';
 import type { Workspaces } from '../workspaces/workspaces.ts';
@@ -24,16 +24,23 @@ const REMOVED = 10_000;
 export class Tasks {
   readonly #host: Host;
   readonly #workspaces: Workspaces;
-  readonly #gateways: Gateways;
+  readonly #gateways: GatewayDialer;
   readonly egress: EgressProxy;
   readonly #byId = new Map<string, Task>();
   readonly #removed = new Set<string>();
 
-  constructor(host: Host, workspaces: Workspaces, gateways: Gateways, egress = new EgressProxy()) {
+  constructor(host: Host, workspaces: Workspaces, gateways: GatewayDialer, egress = new EgressProxy()) {
     this.#host = host;
     this.#workspaces = workspaces;
     this.#gateways = gateways;
     this.egress = egress;
+    host.metrics.beforeRead(() =>
+      host.metrics.set('headrace_runner_sandboxes', { labels: {}, value: this.countAlive() }),
+    );
+  }
+
+  countAlive(): number {
+    return this.all().filter((task) => task.status === 'running').length;
   }
 
   all(): Task[] {

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Gateways } from './gateways.ts';
+import type { GatewayDialer } from './gateways.ts';
 import { CONTEXT_FOLDER, GATEWAY_PORT, type SteerRequest, type TurnRequest } from '../protocol.ts';
 import { RunnerError } from '../errors.ts';
 import type { Host } from '../sandbox/host.ts';
@@ -16,6 +16,7 @@ import { openSession, type Session } from './acp-session.ts';
 import { agentCommand } from './agent-command.ts';
 import { agentHome, homeBind } from './agent-home.ts';
 import { GATEWAY_SOCKET, openGateway } from './gateway-visitors.ts';
+import { Pause } from './pause.ts';
 import { messageBlocks, promptBlocks } from './prompt.ts';
 import { Steering } from './steering.ts';
 import { lost, Task, type TaskSpec, type WorkEnd } from './task.ts';
@@ -32,7 +33,7 @@ const SCRIPT_FAILED = 'headrace/scriptFailed';
 interface Surroundings {
   workspace: Workspace;
   trees: Trees;
-  gateways: Gateways;
+  gateways: GatewayDialer;
   context: TakenContext;
 }
 
@@ -44,12 +45,13 @@ export class TurnTask extends Task {
   declare readonly request: TurnRequest;
   readonly #workspace: Workspace;
   readonly #trees: Trees;
-  readonly #gateways: Gateways;
+  readonly #gateways: GatewayDialer;
   readonly #context: TakenContext;
   readonly #updates: TurnUpdates;
   readonly #steering = new Steering();
   readonly #cancelled = new AbortController();
   #home: AgentHome | undefined;
+  #pause: Pause | undefined;
   #stderr = '';
   readonly #maskedStderr: MaskedText;
 
@@ -73,6 +75,14 @@ export class TurnTask extends Task {
   }
   override steer(message: SteerRequest): Promise<void> {
     return this.#steering.steer(message);
+  }
+
+  override async pause(): Promise<void> {
+    if (!this.#pause) throw new RunnerError(409, 'invalid_state', 'The turn is not under way.');
+    await this.#pause.begin();
+  }
+  override async resume(): Promise<void> {
+    await this.#pause?.end();
   }
 
   override cancel(): Promise<void> {
@@ -114,10 +124,12 @@ export class TurnTask extends Task {
     sandbox.stderr.setEncoding('utf8').on('data', (part: string) => {
       this.#stderr = (this.#stderr + this.#maskedStderr.push(part)).slice(-STDERR_BYTES);
     });
+    const pause = (this.#pause = new Pause(sandbox, this.#workspace, this.id));
     const connection = new AcpConnection(sandbox, this.#updates, this.mask);
     const end = this.#discreet(
       await this.#converse(connection).catch((error: Error) => this.#failureOf(error, sandbox)),
     );
+    await pause.close();
     this.#steering.open(undefined);
     this.#updates.close(this.isCancelled ? 'cancelled' : 'failed');
     if (this.#home) this.#home.wasInterrupted = end.outcome !== 'completed';

@@ -33,6 +33,8 @@ export interface Workspace {
   tree: Tree;
   /** The task or request that works in it; one at a time. */
   usedBy: string | null;
+  /** A token of its own while the task that works in it is paused: then it may be read, and nothing else. */
+  still: symbol | null;
   /** Dropped as soon as anything may have changed the files. */
   captured: CapturedFiles | null;
   /** Paths written as evidence for a turn; capture skips them without a warning. */
@@ -49,6 +51,9 @@ export interface Workspace {
 /** Workspaces whose last holder is remembered, existing or not; a holder from before that is not refused. */
 const REMEMBERED = 10_000;
 
+/** What only reads a workspace. */
+const READS: ReadonlySet<string> = new Set(['capture', 'blobs']);
+
 /** All workspaces of this runner by id. */
 export class Workspaces {
   readonly trees: Trees;
@@ -64,6 +69,10 @@ export class Workspaces {
 
   has(id: string): boolean {
     return this.#byId.has(id);
+  }
+
+  ids(): string[] {
+    return [...this.#byId.keys()];
   }
 
   /** Throws `not_found` 404. */
@@ -120,6 +129,7 @@ export class Workspaces {
       id,
       tree,
       usedBy: null,
+      still: null,
       captured: null,
       evidence: evidenceOf(tree),
       homes: new Map(),
@@ -128,8 +138,12 @@ export class Workspaces {
     });
   }
 
-  /** Runs `work` while nothing else uses the workspace. Throws `busy` 409. */
+  /**
+   * Runs `work` while nothing else uses the workspace; reads also while the task that uses it is paused. Throws
+   * `busy` 409.
+   */
   async use<T>(workspace: Workspace, by: string, work: () => Promise<T>): Promise<T> {
+    if (workspace.still && READS.has(by)) return work();
     this.claim(workspace, by);
     try {
       return await work();
@@ -142,6 +156,7 @@ export class Workspaces {
   claim(workspace: Workspace, by: string): void {
     if (workspace.usedBy !== null) throw busy();
     workspace.usedBy = by;
+    workspace.still = null;
     Object.assign(workspace, fresh());
     if (by !== 'blobs') workspace.captured = null;
   }
@@ -149,6 +164,7 @@ export class Workspaces {
   release(workspace: Workspace, by: string): void {
     if (workspace.usedBy !== by) return;
     workspace.usedBy = null;
+    workspace.still = null;
     Object.assign(workspace, fresh());
   }
 

@@ -6,6 +6,7 @@ import { sql } from 'kysely';
 import type { Db } from '../db/database.ts';
 import { flatten, permissionsOfRole } from './permissions.ts';
 import type { Principal } from '../http/principal.ts';
+import { isFirst } from './sessions.ts';
 
 export interface Loaded {
   /**
@@ -121,8 +122,7 @@ const sessionRows = (db: Db) =>
       'o.platform_api',
       'o.without',
       'm.role',
-      // Ids rise with time. A deleted one counts: nobody gets its place.
-      sql<boolean | null>`o.id = (select min(id) from organizations)`.as('is_first'),
+      isFirst('o.id'),
       endsInMs('s.expires_at'),
     ]);
 type SessionRow = Awaited<ReturnType<ReturnType<typeof sessionRows>['execute']>>[number];

@@ -50,6 +50,14 @@ describe('200', () => {
     expect(await permissionsOf(kim)).toEqual({});
   });
 
+  test('only in the first organization a session is the operator’s', async () => {
+    const first = await s.call('GET', '/api/session', undefined, { cookie: cookieOf(await signIn(OWNER)) });
+    expect(first.body.isOperator).toBe(true);
+    const { cookie } = await tenant(s);
+    const other = await s.call('GET', '/api/session', undefined, { cookie });
+    expect(other.body.isOperator).toBe(false);
+  });
+
   test('behind TLS the cookie is Secure', async () => {
     expect((await signIn(OWNER, { 'x-forwarded-proto': 'https' })).headers.getSetCookie()[0]).toMatch(
       /; Secure$/,

@@ -34,6 +34,10 @@ export const Session = Ok({
     { description: 'What the operator lets that organization use.' },
   ),
   permissions: { ...Permissions, description: "What the user's role allows in that organization." },
+  isOperator: Type.Boolean({
+    description:
+      'That organization is the first one: its owners and admins see the state of the whole service.',
+  }),
 });
 
 /** A session as its user sees it among others. */
@@ -68,12 +72,17 @@ export const organizationView = (organization: Pick<OrganizationRow, 'id' | 'nam
   role,
 });
 
+/** Ids rise with time. A deleted one counts: nobody gets its place. */
+export const isFirst = (id: string) =>
+  sql<boolean | null>`${sql.ref(id)} = (select min(id) from organizations)`.as('is_first');
+
 /** The user's organizations in the order in which they were joined. */
 export const organizationsOf = (db: Db | Tx['db'], userId: string) =>
   db
     .selectFrom('members as m')
     .innerJoin('organizations as o', 'o.id', 'm.org_id')
     .select(['o.id', 'o.name', 'o.platform_api', 'o.without', 'm.role'])
+    .select(isFirst('o.id'))
     .where('m.user_id', '=', userId)
     .where('o.deleted_at', 'is', null)
     .orderBy('m.created_at')
@@ -109,6 +118,7 @@ export async function sessionBody(
       hosts: has('hosts'),
     },
     permissions: shownPermissions(active?.role ?? null),
+    isOperator: active?.is_first === true,
   };
 }
 

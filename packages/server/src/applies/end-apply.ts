@@ -1,4 +1,5 @@
 import { appendEvent } from '../db/transaction.ts';
+import type { ApplyRow } from '../db/schema.ts';
 import type { Tx } from '../db/transaction.ts';
 import { scopeOf } from '../projects/index.ts';
 import type { LoadedThread } from '../threads/index.ts';
@@ -6,7 +7,7 @@ import { deleteCandidate, endOpenApply } from './store.ts';
 import type { ApplyEnd } from './store.ts';
 
 /**
- * Ends the queued apply of a locked thread; publishes `platform.apply.<status>`. The caller changes the
+ * Ends the queued apply of a locked thread; publishes `platform.apply.<status>`, and returns it as it is then. The caller changes the
  * thread afterwards (`active_apply_id` null).
  */
 export async function endApply(
@@ -14,7 +15,7 @@ export async function endApply(
   { thread, project }: LoadedThread,
   applyId: string,
   end: ApplyEnd,
-): Promise<void> {
+): Promise<ApplyRow | undefined> {
   const row = await endOpenApply(tx, applyId, end);
   if (row)
     appendEvent(tx, { ...scopeOf(project), threadId: thread.id }, `platform.apply.${row.status}`, {
@@ -22,6 +23,7 @@ export async function endApply(
       status: row.status,
       sourceId: row.result_source_id,
     });
+  return row;
 }
 
 /** Fails the queued apply of a locked thread that is being archived or deleted, if it has one. */

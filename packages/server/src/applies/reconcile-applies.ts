@@ -1,6 +1,7 @@
 import type { Context } from '../context.ts';
 import { transaction } from '../db/transaction.ts';
 import { every } from '../jobs/every.ts';
+import type { When } from '../jobs/every.ts';
 import { cancelRuns } from '../runs/index.ts';
 import { changeThread } from '../threads/index.ts';
 import { lockProjectAndThread } from './policy.ts';
@@ -14,8 +15,9 @@ const BATCH = 100;
  * Ends repairs whose time is over, and enqueues the missing jobs of projects with queued applies: after a
  * job that failed too often, and after a repair that another operation ended. Safe in every process at once.
  */
-export function reconcileApplies(ctx: Context): void {
+export function reconcileApplies(ctx: Context, when: When): void {
   every(EVERY_MS, () => endOverdue(ctx).then(() => enqueueMissing(ctx)), {
+    when,
     until: ctx.shutdown,
     onFailure: (err) => ctx.log.debug({ err }, 'applies were not reconciled'),
   });

@@ -32,12 +32,26 @@ export async function settleApply(
     const { head_source_id: sourceId, head_revision: revision } = loaded.project;
     if (sourceId !== head.sourceId || revision !== head.revision) return false;
     await keepVerdict(tx, apply);
-    if (outcome.event === 'merge') await moveHeadToResult(tx, loaded, { apply, head }, outcome);
-    else if (outcome.event === 'repair')
+    if (outcome.event === 'repair') {
       await queueRepair(tx, ctx.config, loaded, { apply, head, ...outcome });
-    else await reopenThread(tx, loaded, apply, outcome);
+      return true;
+    }
+    const ended =
+      outcome.event === 'merge'
+        ? await moveHeadToResult(tx, loaded, { apply, head }, outcome)
+        : await reopenThread(tx, loaded, apply, outcome);
+    if (ended) tx.afterCommit.push(() => measure(ctx, ended));
     return true;
   });
+}
+
+function measure({ metrics }: Context, { status, repairs, created_at, finished_at }: ApplyRow): void {
+  if (status === 'queued') return;
+  metrics.observe(
+    'headrace_apply_duration_seconds',
+    { outcome: repairs.length > 0 ? 'repaired' : status },
+    (finished_at!.getTime() - created_at.getTime()) / 1000,
+  );
 }
 
 /** The last repair is decided on: its verdict is kept, its candidate is not. */
@@ -53,7 +67,7 @@ async function moveHeadToResult(
   loaded: LoadedThread,
   { apply, head }: QueuedApply,
   merged: Merged,
-): Promise<void> {
+): Promise<ApplyRow | undefined> {
   const { thread, project } = loaded;
   const sourceId =
     'sourceId' in merged
@@ -69,13 +83,14 @@ async function moveHeadToResult(
             staged: merged.staged,
           })
         ).id;
-  await endApply(tx, loaded, apply.id, {
+  const ended = await endApply(tx, loaded, apply.id, {
     event: 'merge',
     headSourceId: head.sourceId,
     resultSourceId: sourceId,
   });
   await moveHead(tx, project, sourceId, apply.id);
   await changeThread(tx, loaded, { active_apply_id: null, sealed_at: sql<Date>`now()` }, 'always');
+  return ended;
 }
 
 /** The head stays, and the draft takes work again. */
@@ -84,8 +99,9 @@ async function reopenThread(
   loaded: LoadedThread,
   apply: ApplyRow,
   outcome: Extract<Outcome, { event: 'conflict' | 'fail' }>,
-): Promise<void> {
-  await endApply(tx, loaded, apply.id, outcome);
+): Promise<ApplyRow | undefined> {
+  const ended = await endApply(tx, loaded, apply.id, outcome);
   await changeThread(tx, loaded, { active_apply_id: null }, 'always');
   if (outcome.event === 'fail' && outcome.isExhausted) await wakeQueue(tx, apply);
+  return ended;
 }

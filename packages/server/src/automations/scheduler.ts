@@ -1,5 +1,5 @@
 /**
- * Starts executions at scheduled times. Any number of processes do this: a transaction locks due automations, creates
+ * Starts executions at scheduled times. Any number of processes may do this at once: a transaction locks due automations, creates
  * their executions, and moves them to their next time, so each time runs once even if a process dies. A look costs one
  * index read a second.
  */
@@ -10,6 +10,7 @@ import { transaction } from '../db/transaction.ts';
 import type { Tx } from '../db/transaction.ts';
 import { mayBegin } from '../http/capabilities.ts';
 import { every } from '../jobs/every.ts';
+import type { When } from '../jobs/every.ts';
 import { admitAll } from './admit.ts';
 import { readCron } from './cron.ts';
 import { dueTimes } from './due-times.ts';
@@ -26,7 +27,7 @@ export interface Scheduling {
   stop(): Promise<void>;
 }
 
-export function startScheduler(ctx: Deps): Scheduling {
+export function startScheduler(ctx: Deps, when?: When): Scheduling {
   let timer: NodeJS.Timeout | undefined;
   const loop = every(
     EVERY_MS,
@@ -41,6 +42,7 @@ export function startScheduler(ctx: Deps): Scheduling {
     {
       onFailure: (err) => ctx.log.error({ err }, 'the look for due schedules failed and is tried again'),
       until: ctx.shutdown,
+      when,
     },
   );
   const unlisten = ctx.bus.listen('schedules', loop.runNow);

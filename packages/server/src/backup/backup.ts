@@ -9,6 +9,7 @@
  */
 import { mkdir, readdir, writeFile } from 'node:fs/promises';
 import pg from 'pg';
+import { lastBackupFile } from '../data-folder.ts';
 import { DELETION_LOCK } from '../db/advisory-locks.ts';
 import { copyRepository } from '../scm/index.ts';
 import { writeSecretKeys } from '../secret-keys.ts';
@@ -59,6 +60,10 @@ export async function backUp(source: BackupSource, folder: string): Promise<Mani
       mode: 0o600,
       flush: true,
     });
+    // A backup from another machine than the service's may see no data folder: that takes nothing from it.
+    await writeFile(lastBackupFile(source.dataDir), `${manifest.point.at}\n`, { mode: 0o600 }).catch(
+      () => {},
+    );
     return manifest;
   } finally {
     await client.end().catch(() => {});

@@ -16,12 +16,12 @@ type Dump = Pick<Manifest, 'schema' | 'point' | 'tables' | 'partitions' | 'ident
 /** A lock on all tables waits this long for a migration or for the end of a day of the log. */
 const LOCK_LIMIT = '60s';
 
-/** Logged tables but their parts; the migrations are the schema's own. */
+/** Logged tables but their parts; the migrations are the schema's own, and loading jobs counts those under way. */
 const TABLES = `
   select c.oid, c.relname as name, array_agg(a.attname::text order by a.attnum) as columns
   from pg_class c join pg_attribute a on a.attrelid = c.oid
   where c.relnamespace = current_schema()::regnamespace and c.relkind in ('r', 'p') and not c.relispartition
-    and c.relpersistence = 'p' and c.relname <> 'schema_migrations'
+    and c.relpersistence = 'p' and c.relname not in ('schema_migrations', 'busy_counts')
     and a.attnum > 0 and not a.attisdropped and a.attgenerated = ''
   group by c.oid, c.relname order by c.relname`;
 

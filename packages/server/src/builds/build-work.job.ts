@@ -14,6 +14,8 @@ import { scopeOf } from '../projects/index.ts';
 import { passPlaceOn, PUT_OFF_SECONDS, takePlace } from '../capacity/index.ts';
 import { isAway } from '../runner/is-away.ts';
 import { isElsewhere } from '../runner/is-elsewhere.ts';
+import { awaitRoom, freeAfter, placeWork, stayAt } from '../runner/place-work.ts';
+import { runnerName } from '../runner/runner-id.ts';
 import { setupOrWait } from '../setups/index.ts';
 import { decideBuild, endBuild, refuseForSetup } from './end-build.ts';
 import type { Outcome } from './end-build.ts';
@@ -37,15 +39,40 @@ const ATTEMPTS = 6;
 export async function workBuilds(ctx: Context, job: BuildJob): Promise<void> {
   const build = await findBuild(ctx.db, job.payload.buildId);
   if (!build || isEnded(build)) return;
+  const holder = buildKey(build.id);
   if (build.status === 'queued') {
-    const layer = await findLayer(ctx, job, build);
-    const started = layer && (await start(ctx, job, build, layer));
-    if (started) await carryOn(ctx, job, started, 'start');
+    const at = await placeWork(ctx, { holder, projectId: build.project_id, near: null });
+    if (typeof at === 'string') return waitForRoom(ctx, job, build, at);
+    try {
+      await begin(at, job, build);
+    } finally {
+      await freeAfter(ctx, job, holder);
+    }
   } else if (await isElsewhere(ctx, build)) {
     await transaction(ctx, (tx) => postpone(tx, job, build, RETRY_SECONDS));
   } else {
-    await carryOn(ctx, job, build, 'attach');
+    await carryOn(await stayAt(ctx, holder, build.runner_id), job, build, 'attach');
+    await freeAfter(ctx, job, holder);
   }
+}
+
+async function begin(ctx: Context, job: BuildJob, build: Build): Promise<void> {
+  const layer = await findLayer(ctx, job, build);
+  const started = layer && (await start(ctx, job, build, layer));
+  if (started) await carryOn(ctx, job, started, 'start');
+}
+
+async function waitForRoom(
+  ctx: Context,
+  job: BuildJob,
+  build: Build,
+  why: 'no room' | 'suspect',
+): Promise<void> {
+  await transaction(ctx, async (tx) => {
+    await job.fence(tx);
+    await holdBuild(tx, build.id);
+    await awaitRoom(tx, job, why);
+  });
 }
 
 /** Works on a started build until it has ended. */
@@ -109,7 +136,7 @@ async function start(
       await passPlaceOn(tx, 'builds', project);
       return undefined;
     }
-    const started = await startBuild(tx, build.id, { runnerId: `${runner.id}:${runner.pid}`, layerOf });
+    const started = await startBuild(tx, build.id, { runnerId: runnerName(ctx, runner), layerOf });
     if (started)
       appendEvent(
         tx,

@@ -2,6 +2,7 @@ import type { Context } from '../context.ts';
 import { transaction } from '../db/transaction.ts';
 import { enqueue } from '../jobs/enqueue.ts';
 import { every } from '../jobs/every.ts';
+import type { When } from '../jobs/every.ts';
 import { findEnded, findForgotten } from './store.ts';
 
 const EVERY_MS = 1_000;
@@ -13,13 +14,15 @@ export const buildKey = (buildId: string) => `build:${buildId}`;
 /**
  * Enqueues a job for open builds that have none, since its attempts were used up: a build ends by its own
  * row, however many jobs that takes. Removes the tasks of ended builds that a runner still has, such as one
- * whose start was answered too late. Safe in every process at once.
+ * whose start was answered too late. Safe in every process at once; `when`: for the rows, of which one process is enough.
  */
-export function reconcileBuilds(ctx: Context): void {
-  every(EVERY_MS, () => Promise.all([enqueueForgotten(ctx), removeLeftOver(ctx)]), {
+export function reconcileBuilds(ctx: Context, when: When): void {
+  const options = {
     until: ctx.shutdown,
-    onFailure: (err) => ctx.log.debug({ err }, 'open builds were not looked after'),
-  });
+    onFailure: (err: unknown) => ctx.log.debug({ err }, 'open builds were not looked after'),
+  };
+  every(EVERY_MS, () => enqueueForgotten(ctx), { ...options, when });
+  every(EVERY_MS, () => removeLeftOver(ctx), options);
 }
 
 async function enqueueForgotten(ctx: Context): Promise<void> {

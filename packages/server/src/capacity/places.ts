@@ -22,6 +22,7 @@ import type { ProjectRow } from '../db/schema.ts';
 import { transaction } from '../db/transaction.ts';
 import type { Tx } from '../db/transaction.ts';
 import { every } from '../jobs/every.ts';
+import type { When } from '../jobs/every.ts';
 import { makeJobsDue } from '../jobs/store.ts';
 import { effectiveSettings } from '../settings/index.ts';
 
@@ -52,7 +53,7 @@ const KINDS = {
     ageOf: (id: string) => id,
     // A thread's runs have one job at a time: the first of them asks for all of them.
     comes: (asking: string | null) =>
-      sql`not exists (select from runs e where e.thread_id = w.thread_id and e.status = 'queued' and e.held and e.id < w.id and e.id is distinct from ${asking})`,
+      sql`not exists (select from runs e where e.thread_id = w.thread_id and e.status = 'queued' and e.held and e.position < w.position and e.id is distinct from ${asking})`,
   },
   builds: {
     table: COMMANDS,
@@ -105,7 +106,7 @@ export async function passPlaceOn(tx: Tx, work: Work, { org_id: orgId }: In): Pr
 }
 
 /** Safe in every process at once. */
-export function fillPlaces(ctx: Context): void {
+export function fillPlaces(ctx: Context, when: When): void {
   const look = async () => {
     for (const work of ['runs', 'builds'] as const) {
       const bound = ctx.config.organizationBounds[work];
@@ -113,6 +114,7 @@ export function fillPlaces(ctx: Context): void {
     }
   };
   every(EVERY_MS, look, {
+    when,
     until: ctx.shutdown,
     onFailure: (err) => ctx.log.debug({ err }, 'free places were not looked for'),
   });

@@ -268,7 +268,7 @@ test('who may be signed in gets the first reads with the page, and nobody else d
   expect((await get('/console/')).text).not.toContain('preload');
   const { text } = await get('/console/', { cookie: 'a=b' });
   const paths = [...text.matchAll(/<link rel="preload" as="fetch" crossorigin href="([^"]+)">/g)];
-  expect(paths.map(([, path]) => path)).toEqual(['/api/session', '/api/platform/v1/events/head']);
+  expect(paths.map(([, path]) => path)).toEqual(['/api/session', '/api/events/head']);
 });
 
 describe('no console', () => {

@@ -19,9 +19,9 @@ export interface ConsolePlace {
 const NONCE_BYTES = 16;
 /**
  * What a signed-in page asks for first. It is on its way while the page's scripts start: `src/api/early.ts` there takes
- * it. Without a cookie nobody is signed in.
+ * it. Without a cookie nobody is signed in. The feed of apps is not for every organization.
  */
-const EARLY = ['/api/session', '/api/platform/v1/events/head']
+const EARLY = ['/api/session', '/api/events/head']
   .map((path) => `<link rel="preload" as="fetch" crossorigin href="${path}">`)
   .join('');
 

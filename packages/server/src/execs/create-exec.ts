@@ -86,7 +86,9 @@ export const createExec = claimedWrite({
         'x-accel-buffering': 'no',
         'x-operation-id': claim.operationId,
       });
-      await streamOutput(call, exec, response).finally(() => response.end());
+      await streamOutput(call, { ...exec, threadId: call.params.threadId! }, response).finally(() =>
+        response.end(),
+      );
       return { status: 200, body: {} };
     }
     const { status, text } = await awaitResult(call.ctx, exec, call.signal);

@@ -9,9 +9,11 @@ import type { ExecRow, ThreadRow } from '../db/schema.ts';
 import { transaction } from '../db/transaction.ts';
 import { enqueue } from '../jobs/enqueue.ts';
 import type { Job } from '../jobs/job.ts';
+import { RunnerAway } from '../runner/await-runner.ts';
+import { awaitRoom, freeAfter } from '../runner/place-work.ts';
 import { threadKey } from '../runs/index.ts';
 import { sandboxOf } from '../settings/index.ts';
-import { prepareWorkspace, WorkspaceChanged } from '../workspaces/index.ts';
+import { placeThread, prepareWorkspace, stayWithThread, WorkspaceChanged } from '../workspaces/index.ts';
 import { completeExec, failExec } from './end-exec.ts';
 import { followCommand, hasTask } from './follow-command.ts';
 import type { Outcome } from './follow-command.ts';
@@ -26,6 +28,21 @@ const GIVE_UP_SECONDS = 60 * 60;
 export async function workExec(ctx: Context, job: Job<'exec.work'>): Promise<void> {
   const exec = await findExec(ctx.db, job.payload.execId);
   if (!exec || isEnded(exec.status)) return;
+  const { thread_id: threadId } = exec;
+  const at = await (exec.status === 'running' ? stayWithThread(ctx, threadId) : placeThread(ctx, threadId));
+  if (typeof at === 'string')
+    return transaction(ctx, async (tx) => {
+      await job.fence(tx);
+      await awaitRoom(tx, job, at);
+    });
+  try {
+    await workAt(at, job, exec);
+  } finally {
+    await freeAfter(ctx, job, threadKey(threadId));
+  }
+}
+
+async function workAt(ctx: Context, job: Job<'exec.work'>, exec: ExecRow): Promise<void> {
   const begun = await ensureTask(ctx, job, exec);
   if (begun === 'waits') return;
   if (begun === 'not started') return failExec(ctx, exec, begun, job);
@@ -52,7 +69,7 @@ async function ensureTask(
   exec: ExecRow,
 ): Promise<'there' | 'lost' | 'not started' | 'waits'> {
   const { operation_id: taskId, thread_id: threadId } = exec;
-  if (exec.status === 'running') return (await hasTask(ctx, taskId)) ? 'there' : 'lost';
+  if (exec.status === 'running') return (await hasTask(ctx, exec)) ? 'there' : 'lost';
   let sandbox: Awaited<ReturnType<typeof sandboxOf>>;
   try {
     const thread = await prepareThread(ctx, job, threadId);
@@ -60,6 +77,8 @@ async function ensureTask(
     if (thread === 'waits') return thread;
     sandbox = await sandboxOf(ctx, thread, 'exec');
   } catch (err) {
+    // Another worker may reach the runner.
+    if (err instanceof RunnerAway) throw err;
     ctx.log.warn({ err, threadId }, 'the workspace of a command could not be prepared');
     return 'not started';
   }

@@ -9,6 +9,7 @@ import { findTask } from '../runner/find-task.ts';
 import { followTask } from '../runner/follow-task.ts';
 import { passCancelOn } from '../runner/pass-cancel-on.ts';
 import { logRefusal } from '../settings/index.ts';
+import { isThreadLost } from '../workspaces/index.ts';
 import { OutputCollector } from './collect-output.ts';
 
 /** `left`: this worker stops, another goes on. */
@@ -20,11 +21,20 @@ export type Outcome =
 const READS = 3;
 
 /**
- * Whether the runner has the task. Throws while no runner answers: a broken connection says nothing about it.
+ * Whether the runner has the task. Throws while no runner answers: a broken connection says nothing about it. One that
+ * a fleet has lost has none.
  */
-export async function hasTask(ctx: Context, taskId: string): Promise<boolean> {
-  await awaitRunner(ctx);
-  return (await findTask(ctx, taskId)) !== null;
+export async function hasTask(
+  ctx: Context,
+  exec: Pick<ExecRow, 'operation_id' | 'thread_id'>,
+): Promise<boolean> {
+  try {
+    await awaitRunner(ctx);
+  } catch (error) {
+    if (await isThreadLost(ctx, exec.thread_id)) return false;
+    throw error;
+  }
+  return (await findTask(ctx, exec.operation_id)) !== null;
 }
 
 /**
@@ -43,7 +53,7 @@ export async function followCommand(ctx: Context, job: Job<'exec.work'>, exec: E
         if (entry.type === 'refused') logRefusal(ctx, entry, { project, thread, exec: taskId });
       },
       async resumeFrom(_next, breaks) {
-        if (breaks === READS || !(await hasTask(ctx, taskId))) return null;
+        if (breaks === READS || !(await hasTask(ctx, exec))) return null;
         output = new OutputCollector();
         return 0;
       },

@@ -10,6 +10,7 @@ import type { Call } from '../http/operation.ts';
 import { followTask } from '../runner/follow-task.ts';
 import { awaitResult, isPending, waitSecondsOf } from './await-result.ts';
 import type { Result, SentExec } from './await-result.ts';
+import { atThread } from '../workspaces/index.ts';
 import { OutputCollector } from './collect-output.ts';
 
 type Stream = 'stdout' | 'stderr';
@@ -17,8 +18,15 @@ type Caller = Pick<Call, 'ctx' | 'signal' | 'requestId'>;
 
 const START_POLL_MS = 50;
 
+/** A command whose output is read where it runs: at its thread's runner. */
+type StreamedExec = SentExec & { threadId: string };
+
 /** Writes `output` frames and a last `exit` or `error` frame. */
-export async function streamOutput(caller: Caller, exec: SentExec, response: ServerResponse): Promise<void> {
+export async function streamOutput(
+  caller: Caller,
+  exec: StreamedExec,
+  response: ServerResponse,
+): Promise<void> {
   const frames = new FrameWriter(response);
   await showJournal(caller, exec, frames);
   if (caller.signal.aborted) return;
@@ -34,7 +42,7 @@ export async function streamOutput(caller: Caller, exec: SentExec, response: Ser
 /**
  * Shows what the journal has. Until the command starts there is none: the runner is asked again and again.
  */
-async function showJournal({ ctx, signal }: Caller, exec: SentExec, frames: FrameWriter): Promise<void> {
+async function showJournal({ ctx, signal }: Caller, exec: StreamedExec, frames: FrameWriter): Promise<void> {
   const { operationId } = exec;
   const deadline = Date.now() + waitSecondsOf(exec) * 1000;
   const isAwaited = async () =>
@@ -42,17 +50,21 @@ async function showJournal({ ctx, signal }: Caller, exec: SentExec, frames: Fram
   const kept = new OutputCollector();
   if (!(await isAwaited())) return;
   try {
-    await followTask(ctx, operationId, {
-      signal,
-      onEntry(entry) {
-        if (entry.type === 'output') frames.show(entry.stream, kept.add(entry.stream, clean(entry.text)));
-      },
-      async resumeFrom() {
-        if (frames.hasShown) return null;
-        await sleep(START_POLL_MS);
-        return (await isAwaited()) ? 0 : null;
-      },
-    });
+    do {
+      // In a fleet its job places it meanwhile.
+      const at = await atThread(ctx, exec.threadId);
+      await followTask(at, operationId, {
+        signal,
+        onEntry(entry) {
+          if (entry.type === 'output') frames.show(entry.stream, kept.add(entry.stream, clean(entry.text)));
+        },
+        async resumeFrom() {
+          if (frames.hasShown) return null;
+          await sleep(START_POLL_MS);
+          return !ctx.fleet && (await isAwaited()) ? 0 : null;
+        },
+      });
+    } while (ctx.fleet && !frames.hasShown && (await isAwaited()));
   } catch (err) {
     ctx.log.debug({ err, operationId }, 'the output of a command was not streamed; its result has it');
   }

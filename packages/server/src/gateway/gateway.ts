@@ -21,13 +21,20 @@ import { renewLeases, sweepCalls } from './sweep.ts';
 import type { UpstreamTimes } from './upstream.ts';
 import { GatewayError, sendError } from './wire-errors.ts';
 
+interface OpenGateway {
+  /** Takes a connection of a sandbox, which begins with the line that names its run. */
+  accept(socket: Socket): void;
+  /** Ends and settles the calls under way. */
+  close(): Promise<void>;
+}
+
 interface Gateway {
   socketPath: string;
   /** Ends and settles the calls under way, and removes the socket. */
   close(): Promise<void>;
 }
 
-type GatewayContext = Pick<Context, 'config' | 'db' | 'bus' | 'log' | 'secretKey' | 'shutdown'>;
+type GatewayContext = Pick<Context, 'config' | 'db' | 'bus' | 'log' | 'metrics' | 'secretKey' | 'shutdown'>;
 
 const SWEEP_MS = 5_000;
 const RENEW_MS = 5_000;
@@ -45,7 +52,26 @@ const MOST_OF_RUN = 128;
 type GatewayTimes = UpstreamTimes & { requestMs: number };
 const TIMES: GatewayTimes = { connectMs: 10_000, headersMs: 600_000, idleMs: 300_000, requestMs: REQUEST_MS };
 
+/** The gateway on a unix socket, for the runner of this host. */
 export async function startGateway(ctx: GatewayContext, given: Partial<GatewayTimes> = {}): Promise<Gateway> {
+  const gateway = openGateway(ctx, given);
+  const listener = createServer((socket) => gateway.accept(socket));
+  const socketPath = await socketPlace(ctx.config.dataDir);
+  await new Promise<void>((resolve, reject) => {
+    listener.once('error', reject).listen(socketPath, resolve);
+  });
+  return {
+    socketPath,
+    async close() {
+      listener.close();
+      await gateway.close();
+      await rm(socketPath, { force: true });
+    },
+  };
+}
+
+/** The gateway for connections that come another way. */
+export function openGateway(ctx: GatewayContext, given: Partial<GatewayTimes> = {}): OpenGateway {
   const times = { ...TIMES, ...given };
   const calls = new Calls(times);
   const http = createHttpServer(
@@ -60,16 +86,12 @@ export async function startGateway(ctx: GatewayContext, given: Partial<GatewayTi
   // Node checks for slow requests once a server listens, which this one does not.
   http.emit('listening');
   const sockets = new Set<Socket>();
-  const listener = createServer((socket) => {
+  const accept = (socket: Socket): void => {
     if (sockets.size >= MOST_CONNECTIONS) return void socket.destroy();
     sockets.add(socket);
     socket.once('close', () => sockets.delete(socket));
     acceptTask(socket, http);
-  });
-  const socketPath = await socketPlace(ctx.config.dataDir);
-  await new Promise<void>((resolve, reject) => {
-    listener.once('error', reject).listen(socketPath, resolve);
-  });
+  };
   const options = {
     onFailure: (err: unknown) =>
       ctx.log.warn({ err }, 'calls of models cannot be looked after: another attempt follows'),
@@ -79,14 +101,12 @@ export async function startGateway(ctx: GatewayContext, given: Partial<GatewayTi
     every(RENEW_MS, () => renewLeases(ctx, [...calls.open]), options),
   ];
   return {
-    socketPath,
+    accept,
     async close() {
       for (const loop of loops) void loop.stop();
-      listener.close();
       await calls.close();
       for (const socket of sockets) socket.destroy();
       http.close();
-      await rm(socketPath, { force: true });
     },
   };
 }

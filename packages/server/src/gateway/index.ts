@@ -1,1 +1,1 @@
-export { startGateway } from './gateway.ts';
+export { openGateway, startGateway } from './gateway.ts';

@@ -1,4 +1,5 @@
 /** A call that costs: its money is reserved before it is made, and settled however it ends. */
+import { secondsSince } from '@headrace/runner/metrics';
 import { costOf } from '../usage/index.ts';
 import type { TokenUsage } from '../usage/index.ts';
 import { meterAnswer } from './answer-meter.ts';
@@ -46,7 +47,10 @@ export async function meteredCall(
   const { id } = metered.reservation;
   calls.open.add(id);
   try {
+    const began = performance.now();
     const relayed = await send(calls, metered);
+    const labels = { provider: call.to.provider, outcome: relayed.outcome };
+    ctx.metrics.observe('headrace_model_call_seconds', labels, secondsSince(began));
     await settleCall(ctx, metered, relayed);
     relayed.end();
   } finally {
@@ -150,6 +154,7 @@ async function settleCall(ctx: CallContext, metered: Metered, relayed: MeteredAn
   const { provider } = call.to;
   const usage = usageOf(metered, relayed);
   const cost = usage ? costOf(reservation.prices, usage) : 0;
+  countSpent(ctx, provider, { usage, cost });
   const message =
     relayed.problem === null
       ? null
@@ -176,6 +181,17 @@ async function settleCall(ctx: CallContext, metered: Metered, relayed: MeteredAn
       { runId: reservation.runId, call: reservation.id },
       'a call of a model was given up while it was under way: it is charged whole',
     );
+}
+
+function countSpent(
+  { metrics }: CallContext,
+  provider: string,
+  { usage, cost }: { usage: TokenUsage | null; cost: number },
+): void {
+  if (!usage) return;
+  metrics.count('headrace_model_tokens_total', { provider, direction: 'input' }, usage.inputTokens);
+  metrics.count('headrace_model_tokens_total', { provider, direction: 'output' }, usage.outputTokens);
+  metrics.count('headrace_model_cost_micros_total', { provider }, cost);
 }
 
 /** What the call used, as the provider reported it, else the most that it can have used. */

@@ -5,7 +5,7 @@ import type { CallingRun } from './caller.ts';
 import type { RelayTo } from './relay.ts';
 import type { Endpoint } from './route.ts';
 
-export type CallContext = Pick<Context, 'config' | 'db' | 'bus' | 'log' | 'secretKey'>;
+export type CallContext = Pick<Context, 'config' | 'db' | 'bus' | 'log' | 'metrics' | 'secretKey'>;
 
 /** One call of a run's agent. */
 export interface ModelCall {

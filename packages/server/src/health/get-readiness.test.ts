@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { startTestServer } from '../service.fixture.ts';
 import type { TestServer } from '../service.fixture.ts';
+import { StorageRefusesError } from '../storage/object-store.ts';
 
 let s: TestServer;
 beforeAll(async () => {
@@ -104,6 +105,20 @@ describe('503', () => {
       expect((await s.call('GET', '/health', undefined, { key: null })).status).toBe(200);
     } finally {
       mend();
+    }
+    await expect.poll(async () => (await ready()).status, { timeout: 8_000, interval: 50 }).toBe(200);
+  });
+
+  test('says what to grant where the storage refuses requests', async () => {
+    const { store } = s.service.ctx;
+    const { probe } = store;
+    store.probe = () => Promise.reject(new StorageRefusesError('Grant s3:PutObject.'));
+    try {
+      await expect
+        .poll(async () => (await ready()).body.error?.message, { timeout: 8_000, interval: 50 })
+        .toBe("Not ready: storage. Grant s3:PutObject. See the service's log.");
+    } finally {
+      store.probe = probe;
     }
     await expect.poll(async () => (await ready()).status, { timeout: 8_000, interval: 50 }).toBe(200);
   });

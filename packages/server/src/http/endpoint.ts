@@ -86,6 +86,11 @@ export class Endpoint {
     if (principal.kind === 'session' && !isRead(request)) requireSameOrigin(request);
   }
 
+  /** Whether the time of a good answer is the caller's choice. */
+  waits(query: unknown): boolean {
+    return staysOpen(this.#route.operation, query);
+  }
+
   async handle(request: Known, reply: FastifyReply): Promise<FastifyReply> {
     const { operation } = this.#route;
     const faults = this.#checkQuery(request.query);

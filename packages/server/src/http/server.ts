@@ -20,6 +20,7 @@ import { LargeJson } from './large-json.ts';
 import { noSuchPath } from './errors.ts';
 import { hasTwoHosts } from './hosts.ts';
 import { Intake } from './intake.ts';
+import type { ServerMetrics } from '../metrics/table.ts';
 import { bodyLimitOf } from './operation.ts';
 import type { Route } from './operation.ts';
 import { refuseOtherMethods } from './refuse-methods.ts';
@@ -96,9 +97,12 @@ export async function createHttpServer(
   app.addHook('onClose', () => largeJson.close());
   serveDocs(app, ctx.version, parts.routes);
   const streamPlaces = new StreamPlaces(ctx.config.organizationBounds.streams);
+  ctx.metrics.beforeRead(() =>
+    ctx.metrics.set('headrace_streams_open', { labels: {}, value: streamPlaces.count }),
+  );
   addRoutes(
     app,
-    parts.routes,
+    { routes: parts.routes, metrics: ctx.metrics },
     (route) =>
       new Endpoint(ctx, route, {
         receipts: parts.receipts,
@@ -111,7 +115,11 @@ export async function createHttpServer(
 }
 
 /** The routes, HEAD wherever GET is, and 405 for the other methods of their paths. */
-function addRoutes(app: FastifyInstance, routes: Route[], endpointOf: (route: Route) => Endpoint): void {
+function addRoutes(
+  app: FastifyInstance,
+  { routes, metrics }: { routes: Route[]; metrics: ServerMetrics },
+  endpointOf: (route: Route) => Endpoint,
+): void {
   const methodsOf = new Map<string, string[]>();
   const intake = new Intake();
   for (const route of routes) {
@@ -128,9 +136,23 @@ function addRoutes(app: FastifyInstance, routes: Route[], endpointOf: (route: Ro
         if (route.method !== 'GET') request.arrival = intake.arrival(request.ip, request.raw, reply.raw);
       },
       handler: (request: AdmittedRequest, reply) => endpoint.handle(request, reply),
+      ...(metrics.isOn ? { onResponse: measured(metrics, route, endpoint) } : {}),
     });
   }
   for (const [url, allowed] of methodsOf) refuseOtherMethods(app, url, allowed);
+}
+
+function measured(metrics: ServerMetrics, { operation: { name } }: Route, endpoint: Endpoint) {
+  return (request: FastifyRequest, reply: FastifyReply, done: () => void): void => {
+    const code = reply.statusCode;
+    if (code >= 400 || !endpoint.waits(request.query))
+      metrics.observe(
+        'headrace_http_request_duration_seconds',
+        { operation: name, class: code < 400 ? 'ok' : code < 500 ? '4xx' : '5xx' },
+        reply.elapsedTime / 1000,
+      );
+    done();
+  };
 }
 
 /**

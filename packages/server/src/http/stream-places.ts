@@ -9,9 +9,15 @@ const HALF_OPEN_MS = 3_000;
 export class StreamPlaces {
   readonly #bound: number | null;
   readonly #open = new Map<string, number>();
+  #count = 0;
 
   constructor(bound: number | null) {
     this.#bound = bound;
+  }
+
+  /** Of all organizations. */
+  get count(): number {
+    return this.#count;
   }
 
   /**
@@ -20,9 +26,15 @@ export class StreamPlaces {
    */
   take(orgId: string, reply: FastifyReply): void {
     // A caller that has gone takes nothing: nobody would give it back.
-    if (this.#bound === null || reply.raw.destroyed) return;
+    if (reply.raw.destroyed) return;
+    if (this.#bound !== null) this.#takeBound(this.#bound, orgId, reply);
+    this.#count++;
+    reply.raw.once('close', () => this.#count--);
+  }
+
+  #takeBound(bound: number, orgId: string, reply: FastifyReply): void {
     const count = this.#open.get(orgId) ?? 0;
-    if (count >= this.#bound) throw tooManyOpen(this.#bound, 'event streams and long polls');
+    if (count >= bound) throw tooManyOpen(bound, 'event streams and long polls');
     this.#open.set(orgId, count + 1);
     const socket: Socket | null = reply.raw.socket;
     const cutLater = () => {

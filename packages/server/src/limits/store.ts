@@ -7,9 +7,14 @@ import { openPool } from '../db/database.ts';
 import { emptyAt, renew } from './window.ts';
 import type { Renewal, Renewed, Shares } from './window.ts';
 
-const CONNECTIONS = 4;
+const CONNECTIONS = 2;
 const PATIENCE_MS = 3_000;
 const PURGE_BATCH = 5_000;
+/**
+ * A count that a crash of the database's machine loses is reported again by the process that made it. The settings are
+ * the transaction's alone: a pooler gives the connection to other work afterwards.
+ */
+const BEGIN = `begin; set local synchronous_commit = off; set local statement_timeout = ${PATIENCE_MS}`;
 
 export interface WindowStore {
   /**
@@ -32,12 +37,9 @@ export function openWindowStore(connection: pg.PoolConfig): WindowStore {
     ...connection,
     max: CONNECTIONS,
     connectionTimeoutMillis: PATIENCE_MS,
-    statement_timeout: PATIENCE_MS,
     query_timeout: PATIENCE_MS,
     idleTimeoutMillis: 30_000,
     application_name: 'headrace-limits',
-    // A count that a crash of the database's machine loses is reported again by the process that made it.
-    options: '-c synchronous_commit=off',
   });
 
   async function locked(client: pg.PoolClient, bucket: string): Promise<{ shares: Shares; now: number }> {
@@ -64,7 +66,7 @@ export function openWindowStore(connection: pg.PoolConfig): WindowStore {
       const client = await pool.connect();
       let failure: Error | undefined;
       try {
-        await client.query('begin');
+        await client.query(BEGIN);
         const { shares, now } = await locked(client, bucket);
         const renewed = renew(shares, renewal, { now, limit, windowMs });
         await client.query({

@@ -9,7 +9,7 @@ import type { PreviewError } from './schemas.ts';
 import { findOpenOf, movePreview } from './store.ts';
 import type { PreviewNow } from './store.ts';
 
-type PreviewChange = { event: 'listen' | 'stop' } | { event: 'fail'; error: PreviewError };
+type PreviewChange = { event: 'listen' | 'move' | 'stop' } | { event: 'fail'; error: PreviewError };
 
 /** Moves a preview on and publishes that; does nothing where its status does not allow it. */
 export async function changePreview(

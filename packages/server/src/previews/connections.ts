@@ -2,6 +2,7 @@ import type { Duplex } from 'node:stream';
 import { RunnerError } from '@headrace/runner/client';
 import type { Context } from '../context.ts';
 import { ApiError, notFound } from '../http/errors.ts';
+import { atRunner } from '../runner/at-runner.ts';
 import { PreviewFinder } from './find-preview.ts';
 import type { Shown } from './find-preview.ts';
 
@@ -33,7 +34,8 @@ export class Connections {
     requireReady(preview);
     const release = this.#count(preview.id);
     try {
-      const upstream = await this.#ctx.runner.connect(preview.id);
+      const { runner } = await atRunner(this.#ctx, preview.runner_id);
+      const upstream = await runner.connect(preview.id);
       upstream.once('close', release);
       upstream.on('error', () => upstream.destroy());
       return { preview, upstream };

@@ -5,7 +5,7 @@ import { Strangers } from '../limits/strangers.ts';
 import { findByTokens } from './store.ts';
 
 /** What the proxy knows of a preview. */
-export type Shown = Pick<PreviewRow, 'id' | 'status'> & { frameAncestors: string[] | null };
+export type Shown = Pick<PreviewRow, 'id' | 'status' | 'runner_id'> & { frameAncestors: string[] | null };
 
 const KEPT_MS = 1_000;
 const MAX_KEPT = 1_000;
@@ -45,7 +45,7 @@ export class PreviewFinder {
     const found = new Map<string, Shown>();
     for (const row of await findByTokens(this.#ctx.db, tokens)) {
       const { frameAncestors } = await effectiveSettings(this.#ctx.db, row);
-      found.set(row.token, { id: row.id, status: row.status, frameAncestors });
+      found.set(row.token, { id: row.id, status: row.status, runner_id: row.runner_id, frameAncestors });
     }
     return found;
   }

@@ -3,6 +3,7 @@ import type { TaskEnd } from '@headrace/runner/protocol';
 import type { Context } from '../context.ts';
 import { clean } from '../db/clean-text.ts';
 import type { Job } from '../jobs/job.ts';
+import { isLost } from '../runner/at-runner.ts';
 import { findTask } from '../runner/find-task.ts';
 import { followTask } from '../runner/follow-task.ts';
 import { OutputTail } from '../runner/output-tail.ts';
@@ -51,6 +52,7 @@ async function isAlive(ctx: Context, previewId: string, signal: AbortSignal): Pr
     try {
       return (await findTask(ctx, previewId)) !== null;
     } catch {
+      if (await isLost(ctx, ctx.at?.id ?? null)) return false;
       await pause(RUNNER_RETRY_MS, signal);
     }
   }

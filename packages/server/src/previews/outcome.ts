@@ -1,8 +1,15 @@
 import { START_SECONDS } from './schemas.ts';
 import type { PreviewError } from './schemas.ts';
 
-/** How a job's work on a preview ends. `left`: this worker stops, another goes on. */
-export type Outcome = { kind: 'over' } | { kind: 'failed'; error: PreviewError } | { kind: 'left' };
+/**
+ * How a job's work on a preview ends. `left`: this worker stops, another goes on. `moves`: its runner drains, so it starts
+ * again elsewhere.
+ */
+export type Outcome =
+  | { kind: 'over' }
+  | { kind: 'failed'; error: PreviewError }
+  | { kind: 'left' }
+  | { kind: 'moves' };
 
 export const LOST: PreviewError = {
   code: 'sandbox_lost',

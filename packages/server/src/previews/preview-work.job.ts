@@ -7,6 +7,8 @@ import type { Context } from '../context.ts';
 import { transaction } from '../db/transaction.ts';
 import type { Job } from '../jobs/job.ts';
 import { findTask } from '../runner/find-task.ts';
+import { isLost } from '../runner/at-runner.ts';
+import { awaitRoom, freeAfter, placeWork, stayAt } from '../runner/place-work.ts';
 import { requireRunner } from '../runner/runner-id.ts';
 import { sandboxOf } from '../settings/index.ts';
 import { setupOrWait } from '../setups/index.ts';
@@ -15,21 +17,65 @@ import { changeFenced, changePreview, projectOf } from './change-preview.ts';
 import { followPreview } from './follow-preview.ts';
 import { LATE, LAYERS_LOST, LOST, SETUP_FAILED } from './outcome.ts';
 import type { Outcome } from './outcome.ts';
+import { previewKey } from './reconcile.ts';
 import { LIFE_SECONDS, START_SECONDS } from './schemas.ts';
 import { isOpen } from './state.ts';
-import { findPreviewNow, holdStart, resumeStart } from './store.ts';
+import { findPreviewNow, holdStart, resumeStart, setRunner } from './store.ts';
 import type { PreviewNow } from './store.ts';
 import { watchPreview } from './watch-preview.ts';
 
-export async function workPreview(ctx: Context, job: Job<'preview.work'>): Promise<void> {
+type PreviewJob = Job<'preview.work'>;
+
+export async function workPreview(ctx: Context, job: PreviewJob): Promise<void> {
   const { previewId } = job.payload;
   const preview = await findPreviewNow(ctx.db, previewId);
   if (!preview) return;
+  const at = await placePreview(ctx, job, preview);
+  if (typeof at === 'string') return waitForRoom(ctx, job, at);
+  let outcome: Outcome;
+  try {
+    outcome = await work(at, job, preview);
+  } finally {
+    await freeAfter(ctx, job, previewKey(previewId));
+  }
+  if (outcome.kind === 'moves') await workPreview(ctx, job);
+}
+
+async function work(ctx: Context, job: PreviewJob, preview: PreviewNow): Promise<Outcome> {
   const outcome: Outcome = isOpen(preview) ? await show(ctx, job, preview) : { kind: 'over' };
-  if (outcome.kind === 'left') return;
+  if (outcome.kind === 'left') return outcome;
+  // Visitors come to the other one from here on.
+  if (outcome.kind === 'moves') await changeFenced(ctx, job, preview, { event: 'move' });
   if (outcome.kind === 'failed')
     await changeFenced(ctx, job, preview, { event: 'fail', error: outcome.error });
-  await ctx.runner.deleteTask(previewId);
+  // What a lost runner has of it ends with its lease, or with its next report.
+  if (!(await isLost(ctx, ctx.at?.id ?? null))) await ctx.runner.deleteTask(preview.id);
+  return outcome;
+}
+
+/** The context of its runner: the one that has its sandbox, or one with room, which its row names before it starts there. */
+async function placePreview(
+  ctx: Context,
+  job: PreviewJob,
+  preview: PreviewNow,
+): Promise<Context | 'no room' | 'suspect'> {
+  if (!ctx.fleet) return ctx;
+  const holder = previewKey(preview.id);
+  if (preview.runner_id !== null || !isOpen(preview)) return stayAt(ctx, holder, preview.runner_id);
+  const at = await placeWork(ctx, { holder, projectId: preview.project_id, near: null });
+  if (typeof at !== 'string')
+    await transaction(ctx, async (tx) => {
+      await job.fence(tx);
+      await setRunner(tx, preview.id, at.at!.id);
+    });
+  return at;
+}
+
+async function waitForRoom(ctx: Context, job: PreviewJob, why: 'no room' | 'suspect'): Promise<void> {
+  await transaction(ctx, async (tx) => {
+    await job.fence(tx);
+    await awaitRoom(tx, job, why);
+  });
 }
 
 /**
@@ -51,8 +97,9 @@ export async function previewDied(ctx: Context, previewId: string): Promise<void
 }
 
 /** Serves the preview until its command ends or its row is over, whichever is first. */
-async function show(ctx: Context, job: Job<'preview.work'>, preview: PreviewNow): Promise<Outcome> {
+async function show(ctx: Context, job: PreviewJob, preview: PreviewNow): Promise<Outcome> {
   if (preview.is_late) return { kind: 'failed', error: LATE };
+  if (await isLost(ctx, ctx.at?.id ?? null)) return { kind: 'failed', error: LOST };
   const failed = await ensureTask(ctx, job, preview);
   if (failed) return failed;
   const stop = new AbortController();
@@ -67,11 +114,7 @@ async function show(ctx: Context, job: Job<'preview.work'>, preview: PreviewNow)
 }
 
 /** Starts the sandbox, or finds it. Returns the outcome where one that was ready is gone, or none is started now. */
-async function ensureTask(
-  ctx: Context,
-  job: Job<'preview.work'>,
-  preview: PreviewNow,
-): Promise<Outcome | undefined> {
+async function ensureTask(ctx: Context, job: PreviewJob, preview: PreviewNow): Promise<Outcome | undefined> {
   requireRunner(ctx);
   let task = await findTask(ctx, preview.id);
   if (!task && preview.status === 'ready') return { kind: 'failed', error: LOST };
@@ -93,7 +136,7 @@ async function ensureTask(
 /** The layer of the app's setup. Returns the outcome where that failed, or is waited for: another attempt goes on. */
 async function findLayer(
   ctx: Context,
-  job: Job<'preview.work'>,
+  job: PreviewJob,
   preview: PreviewNow,
 ): Promise<{ layer: string | undefined } | Outcome> {
   if (!preview.setup) return { layer: undefined };

@@ -6,6 +6,7 @@ import type { Context } from '../context.ts';
 import { transaction } from '../db/transaction.ts';
 import { enqueue } from '../jobs/enqueue.ts';
 import { every } from '../jobs/every.ts';
+import type { When } from '../jobs/every.ts';
 import { changePreview } from './change-preview.ts';
 import { START_SECONDS } from './schemas.ts';
 import type { PreviewError } from './schemas.ts';
@@ -23,12 +24,14 @@ const NO_ROOM: PreviewError = {
 /** One job at a time works on a preview. */
 export const previewKey = (previewId: string) => `preview:${previewId}`;
 
-/** Safe in every process at once. */
-export function reconcilePreviews(ctx: Context): void {
-  every(EVERY_MS, () => Promise.all([enqueueForgotten(ctx), failUnstarted(ctx), removeLeftOver(ctx)]), {
+/** Safe in every process at once; `when`: for the rows, of which one process is enough. */
+export function reconcilePreviews(ctx: Context, when: When): void {
+  const options = {
     until: ctx.shutdown,
-    onFailure: (err) => ctx.log.debug({ err }, 'previews were not looked after'),
-  });
+    onFailure: (err: unknown) => ctx.log.debug({ err }, 'previews were not looked after'),
+  };
+  every(EVERY_MS, () => Promise.all([enqueueForgotten(ctx), failUnstarted(ctx)]), { ...options, when });
+  every(EVERY_MS, () => removeLeftOver(ctx), options);
 }
 
 async function enqueueForgotten(ctx: Context): Promise<void> {

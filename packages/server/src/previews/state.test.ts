@@ -3,13 +3,15 @@ import { isOpen, OPEN, OVER, previewChange } from './state.ts';
 import type { PreviewEvent, PreviewStatus } from './state.ts';
 
 const ALL: PreviewStatus[] = ['starting', 'ready', 'failed', 'stopped'];
-const EVENTS: PreviewEvent[] = ['listen', 'fail', 'stop'];
+const EVENTS: PreviewEvent[] = ['listen', 'fail', 'move', 'stop'];
 
 /** The table of state.ts: what each event makes of each status, and of the others nothing. */
 const TABLE: Partial<Record<`${PreviewStatus} ${PreviewEvent}`, PreviewStatus>> = {
   'starting listen': 'ready',
   'starting fail': 'failed',
   'ready fail': 'failed',
+  'starting move': 'starting',
+  'ready move': 'starting',
   'starting stop': 'stopped',
   'ready stop': 'stopped',
   'failed stop': 'stopped',

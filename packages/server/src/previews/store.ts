@@ -42,7 +42,14 @@ export async function movePreview(
   const { from, to } = previewChange(event);
   return tx.db
     .updateTable('previews')
-    .set({ status: to, ...(error ? { error_code: error.code, error_message: error.message } : {}) })
+    .set({
+      status: to,
+      ...(error ? { error_code: error.code, error_message: error.message } : {}),
+      // Its sandbox is made again, with nothing of this one.
+      ...(event === 'move'
+        ? { runner_id: null, tried_source_ids: [], starting_since: sql<Date>`now()` }
+        : {}),
+    })
     .where('id', '=', previewId)
     .where(hasStatus('previews', from))
     .returningAll()
@@ -85,6 +92,11 @@ export async function trySource(tx: Tx, previewId: string, sourceId: string | nu
     .where('id', '=', previewId)
     .where(sql<boolean>`array_position(tried_source_ids, ${sourceId}::text) is null`)
     .execute();
+}
+
+/** Names the runner that has its sandbox, or gets it. */
+export async function setRunner(tx: Tx, previewId: string, runnerId: string): Promise<void> {
+  await tx.db.updateTable('previews').set({ runner_id: runnerId }).where('id', '=', previewId).execute();
 }
 
 /** Names the source that the preview shows. */
@@ -139,12 +151,12 @@ export const findPreviews = (db: Db, page: RawBuilder<{ id: string }>): Promise<
 export async function findByTokens(
   db: Db,
   tokens: string[],
-): Promise<Pick<PreviewRow, 'id' | 'status' | 'project_id' | 'token'>[]> {
+): Promise<Pick<PreviewRow, 'id' | 'status' | 'project_id' | 'token' | 'runner_id'>[]> {
   return db
     .selectFrom('previews')
     .innerJoin('projects', 'projects.id', 'previews.project_id')
     .leftJoin('threads', 'threads.id', 'previews.thread_id')
-    .select(['previews.id', 'previews.status', 'previews.project_id', 'previews.token'])
+    .select(['previews.id', 'previews.status', 'previews.project_id', 'previews.token', 'previews.runner_id'])
     .where(sql<boolean>`token = any(${tokens})`)
     .where('projects.deleted_at', 'is', null)
     .where('threads.deleted_at', 'is', null)
@@ -193,6 +205,7 @@ export type PreviewNow = Pick<
   | 'source_id'
   | 'tried_source_ids'
   | 'follows_head'
+  | 'runner_id'
 > & {
   /** That of its thread, the head, or the one that it keeps. */
   latest_source_id: string | null;
@@ -206,7 +219,7 @@ export type PreviewNow = Pick<
 
 export async function findPreviewNow(db: Db, previewId: string): Promise<PreviewNow | undefined> {
   const { rows } = await sql<PreviewNow>`
-    select p.id, p.org_id, p.project_id, p.thread_id, p.status, p.command, p.port, p.setup, p.source_id, p.tried_source_ids, p.follows_head, j.kind as project_kind,
+    select p.id, p.org_id, p.project_id, p.thread_id, p.status, p.command, p.port, p.setup, p.source_id, p.tried_source_ids, p.follows_head, p.runner_id, j.kind as project_kind,
       case when p.thread_id is not null then t.latest_source_id when p.follows_head then j.head_source_id else p.source_id end as latest_source_id,
       p.expires_at <= now() as is_expired, p.starting_since = 'infinity' as has_waited, p.status = 'starting' and p.starting_since <= now() - ${START_SECONDS} * interval '1 second' as is_late
     from previews p left join threads t on t.id = p.thread_id join projects j on j.id = p.project_id where p.id = ${previewId}`.execute(

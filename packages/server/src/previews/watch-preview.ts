@@ -52,6 +52,7 @@ export async function watchPreview(
 async function outcomeOf(ctx: Context, job: Job, now: PreviewNow | undefined): Promise<Outcome | undefined> {
   if (!now || !isOpen(now)) return { kind: 'over' };
   if (now.is_late) return { kind: 'failed', error: LATE };
+  if (ctx.at?.isDraining()) return { kind: 'moves' };
   if (!now.is_expired) return undefined;
   await changeFenced(ctx, job, now, { event: 'stop' });
   return { kind: 'over' };

@@ -3,7 +3,8 @@ import { ApiError } from '../http/errors.ts';
 import type { Db } from '../db/database.ts';
 import type { Tx } from '../db/transaction.ts';
 import { retryHeaders } from '../http/rate-limit.ts';
-import { hasWorkers, isWorkerAlive } from './store.ts';
+import { hasUsableRunner } from '../runner/store.ts';
+import { hasWorkers, isWorkerAlive, isWorkerSeen } from './store.ts';
 
 declare module '../context.ts' {
   interface Context {
@@ -21,8 +22,8 @@ const RETRY_SECONDS = 5;
 const SILENCE_MS = 30_000;
 
 /**
- * Refuses new work while no worker with a sandbox that works lives: none registered, or all silent for 30 s.
- * Throws `source_workspace_unavailable`. `mayWait`: the work is queued, and accepted in the first 30 s of a
+ * Refuses new work while no worker with a sandbox that works lives: none registered, or all silent for 30 s;
+ * in a fleet also while no runner of the pool takes any. Throws `source_workspace_unavailable`. `mayWait`: the work is queued, and accepted in the first 30 s of a
  * deployment whose API is up before its workers.
  */
 export async function requireWorker(
@@ -35,7 +36,10 @@ export async function requireWorker(
   // What this process knows of its own runner is newer than its row.
   const isBroken = own !== null;
   if (!isBroken && performance.now() - ctx.workerSeenAt < HOLDS_MS) return;
-  if (!(await isWorkerAlive(db, isBroken ? ctx.processId : null))) {
+  const isAlive = ctx.fleet
+    ? (await isWorkerSeen(db)) && (await hasUsableRunner(db, ctx.fleet.pool))
+    : await isWorkerAlive(db, isBroken ? ctx.processId : null);
+  if (!isAlive) {
     const isOpening = performance.now() - ctx.openedAt < SILENCE_MS;
     if (mayWait && isOpening && !(await hasWorkers(db))) return;
     throw new ApiError(

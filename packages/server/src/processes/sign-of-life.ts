@@ -1,9 +1,8 @@
 /** Each process writes one row every few seconds: others see who lives, and where sandboxes work. */
 import { hostname } from 'node:os';
-import type { RunnerStatus } from '@headrace/runner/protocol';
 import type { Context } from '../context.ts';
-import type { RunnerReport } from '../db/schema.ts';
 import { every } from '../jobs/every.ts';
+import { reportOf } from '../runner/report-of.ts';
 import { deleteProcess, recordProcess } from './store.ts';
 
 const WRITE_MS = 5_000;
@@ -18,13 +17,14 @@ export async function startSignsOfLife(ctx: Context): Promise<{ stop(): Promise<
     const status = roles.has('worker') || roles.has('runner') ? ctx.runnerStatus() : null;
     const sandbox = status ? (status.ok ? 'works' : 'broken') : 'unknown';
     if (sandbox === written.sandbox && performance.now() - written.at < WRITE_MS) return;
-    await recordProcess(ctx.db, {
+    const living = await recordProcess(ctx.db, {
       id: ctx.processId,
       host: hostname(),
       roles: [...roles],
       sandbox,
       runner: status && reportOf(status),
     });
+    ctx.bus.setProcesses(living);
     written = { at: performance.now(), sandbox };
   };
   await look();
@@ -36,20 +36,5 @@ export async function startSignsOfLife(ctx: Context): Promise<{ stop(): Promise<
       await looking.stop();
       await deleteProcess(ctx.db, ctx.processId).catch(() => {});
     },
-  };
-}
-
-function reportOf({ id, driver, ok, missing, limits, load, egress }: RunnerStatus): RunnerReport {
-  const { warnings, ...bounds } = limits;
-  return {
-    id,
-    driver,
-    ok,
-    limits: bounds,
-    warnings: [...missing, ...warnings],
-    sandboxes: load?.sandboxes ?? null,
-    memoryBytes: load?.memoryBytes ?? null,
-    freeBytes: load?.freeBytes ?? null,
-    egressRefused: egress?.refused ?? 0,
   };
 }

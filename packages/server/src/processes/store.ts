@@ -13,10 +13,10 @@ interface SignOfLife {
   runner: RunnerReport | null;
 }
 
-/** Records the process, and forgets those that have been silent for an hour. */
-export async function recordProcess(db: Db, { sandbox, runner, ...process }: SignOfLife): Promise<void> {
+/** Records the process, and forgets those that have been silent for an hour. Returns how many live. */
+export async function recordProcess(db: Db, { sandbox, runner, ...process }: SignOfLife): Promise<number> {
   const seenAt = sandbox === 'works' ? sql<Date>`now()` : null;
-  await db
+  const { others } = await db
     .with('silent', (q) =>
       q.deleteFrom('processes').where('last_seen_at', '<', sql<Date>`now() - interval '1 hour'`),
     )
@@ -29,7 +29,13 @@ export async function recordProcess(db: Db, { sandbox, runner, ...process }: Sig
         runner: sql<RunnerReport>`excluded.runner`,
       }),
     )
-    .execute();
+    .returning(
+      sql<number>`(select count(*) from processes p where p.id <> ${process.id} and p.last_seen_at > now() - interval '15 seconds')`.as(
+        'others',
+      ),
+    )
+    .executeTakeFirstOrThrow();
+  return 1 + others;
 }
 
 export async function deleteProcess(db: Db, id: string): Promise<void> {
@@ -47,6 +53,18 @@ export async function isWorkerAlive(db: Db | Tx['db'], except: string | null): P
     .limit(1)
     .executeTakeFirst();
   return alive !== undefined;
+}
+
+/** Whether a worker has shown a sign of life within the last 30 s. */
+export async function isWorkerSeen(db: Db | Tx['db']): Promise<boolean> {
+  const seen = await db
+    .selectFrom('processes')
+    .select('id')
+    .where(sql<boolean>`'worker' = any(roles)`)
+    .where('last_seen_at', '>', sql<Date>`now() - interval '30 seconds'`)
+    .limit(1)
+    .executeTakeFirst();
+  return seen !== undefined;
 }
 
 /** Whether a worker is registered, silent or not. */

@@ -35,7 +35,7 @@ export async function listOfApp(
     table,
     scope: { column: 'project_id', ids: [project.id] },
     statuses: chosen ?? statuses,
-    areUnlisted: project.kind === 'direct',
+    listed: [project.kind === 'platform'],
     filter: filterOf(call.query),
     binding: ['app', table, project.id, threadId ?? null, sourceId ?? null, chosen],
   };

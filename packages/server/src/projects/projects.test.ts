@@ -235,4 +235,18 @@ describe('Direct projects', () => {
     expect((await ok(s.call('DELETE', `/api/projects/${project.id}`))).project.deletedAt).not.toBe(null);
     expect(await refusal(s.call('GET', `/api/threads/${thread.id}`))).toBe('404 thread_not_found');
   });
+
+  test('are found by a part of the name, and only those of the kind', async () => {
+    const names = ['Tidal mill', 'Windmill', 'Tide'];
+    for (const name of names) await ok(s.call('POST', '/api/projects', { name }));
+    await ok(s.call('POST', `${P}/apps`, { name: 'A mill of an app' }));
+    const found = async (query: string) =>
+      (await ok(s.call('GET', `/api/projects?${query}`))).projects.map(({ name }: { name: string }) => name);
+    expect(await found('kind=direct&query=MILL')).toEqual(['Windmill', 'Tidal mill']);
+    expect(await found('query=tid')).toEqual(['Tide', 'Tidal mill']);
+    const { nextCursor } = await ok(s.call('GET', '/api/projects?query=mill&limit=1'));
+    expect(await refusal(s.call('GET', `/api/projects?query=tid&cursor=${nextCursor as string}`))).toBe(
+      '400 invalid_cursor',
+    );
+  });
 });

@@ -2,6 +2,7 @@ import type { Context } from '../context.ts';
 import { transaction } from '../db/transaction.ts';
 import { ApiError } from '../http/errors.ts';
 import { every } from '../jobs/every.ts';
+import type { When } from '../jobs/every.ts';
 import { createLooker } from './outside.ts';
 import type { Effects } from './outside.ts';
 import { makeUncertain, settle } from './settle.ts';
@@ -13,16 +14,17 @@ const BATCH = 500;
 
 /**
  * Ends claims whose process died, looks after uncertain receipts, and forgets receipts whose reservation is
- * over, in small batches. Runs in every worker at once and keeps nothing in memory: when one dies, the
- * others' next rounds go on.
+ * over, in small batches. Safe in every process at once; it keeps nothing in memory: when one dies,
+ * another's next rounds go on.
  */
-export function maintainReceipts(ctx: Context, effects: Effects): void {
+export function maintainReceipts(ctx: Context, effects: Effects, when?: When): void {
   const lookAround = createLooker(ctx, effects);
   const look = async () => {
     await endLostClaims(ctx);
     await lookAround();
   };
   const options = {
+    when,
     until: ctx.shutdown,
     onFailure: (err: unknown) => ctx.log.debug({ err }, 'receipts were not maintained'),
   };

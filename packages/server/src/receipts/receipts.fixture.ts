@@ -191,7 +191,7 @@ const PROCESS = `
   const { databaseUrl, task: { write, once } } = JSON.parse(process.argv[1]);
   const connection = { connectionString: databaseUrl };
   const log = pino({ level: 'silent' });
-  const ctx = { db: openDatabase(connection, 4).db, bus: await openBus(connection, 'prc_' + process.pid, log), log, secretKey: Buffer.from('test secret of at least 32 characters'), shutdown: new AbortController().signal };
+  const ctx = { db: openDatabase(connection, { max: 4 }).db, bus: await openBus(connection, 'prc_' + process.pid, log), log, secretKey: Buffer.from('test secret of at least 32 characters'), shutdown: new AbortController().signal };
   const name = 'tests.makeThing';
   const revived = ({ request }) => ({ ...request, fingerprint: Buffer.from(request.fingerprint) });
   const die = async () => { process.kill(process.pid, 'SIGKILL'); await new Promise(() => {}); };

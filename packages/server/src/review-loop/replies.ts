@@ -6,6 +6,7 @@ import { transaction } from '../db/transaction.ts';
 import type { Tx } from '../db/transaction.ts';
 import { enqueueUnlessWaiting } from '../jobs/enqueue.ts';
 import { every } from '../jobs/every.ts';
+import type { When } from '../jobs/every.ts';
 import { answerPoints } from './store.ts';
 
 type Answered = Pick<PullRequestRow, 'id' | 'org_id' | 'project_id' | 'head_sha'>;
@@ -31,8 +32,9 @@ const enqueueReplies = (tx: Tx, row: Omit<Answered, 'head_sha'>): Promise<void> 
   );
 
 /** Enqueues due replies that have no job. Safe to run in every process at once. */
-export function reconcileReplies(ctx: Context): void {
+export function reconcileReplies(ctx: Context, when: When): void {
   every(RECONCILE_MS, () => enqueueForgotten(ctx), {
+    when,
     until: ctx.shutdown,
     onFailure: (err) => ctx.log.debug({ err }, 'replies to reviews could not be read'),
   });

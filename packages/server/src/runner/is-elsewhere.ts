@@ -1,5 +1,6 @@
 import { sql } from 'kysely';
 import type { Context } from '../context.ts';
+import { runnerName } from './runner-id.ts';
 
 /** Added to a command's own time: by then another machine's runner has certainly ended it. */
 const ELSEWHERE_SECONDS = 120;
@@ -11,10 +12,15 @@ interface Started {
   timeout_seconds: number;
 }
 
-/** Whether its sandbox may live at another machine's runner, whose own workers have to find it. */
+/**
+ * Whether its sandbox may live where this process cannot ask: at another machine's runner, whose own workers have to
+ * find it, or at one of the fleet that is lost. That of a fleet is gone at the end of its lease.
+ */
 export async function isElsewhere(ctx: Context, of: Started): Promise<boolean> {
-  const { id } = ctx.runnerStatus() ?? (await ctx.runner.status());
-  if (of.runner_id?.split(':')[0] === id) return false;
+  if (ctx.fleet) return of.runner_id !== null && (await ctx.fleet.findNow(of.runner_id)).state() === 'lost';
+  const own = ctx.runnerStatus() ?? (await ctx.runner.status());
+  const known = [runnerName(ctx, own), ...ctx.formerRunners.list().map(({ id }) => id)];
+  if (of.runner_id?.split(':')[0] === own.id || known.includes(of.runner_id ?? '')) return false;
   const { rows } = await sql<{
     over: boolean;
   }>`select ${of.started_at}::timestamptz + ${of.timeout_seconds + ELSEWHERE_SECONDS} * interval '1 second' < now() as over`.execute(

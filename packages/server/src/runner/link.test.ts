@@ -17,6 +17,7 @@ test('a process that starts no runner logs nothing for want of one', async () =>
   const link = await openRunner({
     config: {
       dataDir: join(tmpdir(), 'headrace-none', process.pid.toString()),
+      runnerDir: null,
       sandboxDriver: 'auto',
       sandboxLimits: 'best-effort',
       container: { socket: null, image: null, runtime: null },
@@ -52,7 +53,7 @@ test.each([true, false])(
     await once(older, 'listening');
     const container = { socket: null, image: null, runtime: null };
     const link = await openRunner({
-      config: { dataDir, sandboxDriver: 'auto', sandboxLimits: 'best-effort', container },
+      config: { dataDir, runnerDir: null, sandboxDriver: 'auto', sandboxLimits: 'best-effort', container },
       starts: false,
       finishes,
       log: pino({ level: 'silent' }),

@@ -23,7 +23,7 @@ export const runnerSocket = (dataDir: string): string =>
   join(socketFolder(dataDir), `${socketName(dataDir)}.v${PROTOCOL_VERSION}.runner`);
 
 interface LinkOptions {
-  config: Pick<Config, 'dataDir' | 'sandboxDriver' | 'sandboxLimits' | 'container'>;
+  config: Pick<Config, 'dataDir' | 'runnerDir' | 'sandboxDriver' | 'sandboxLimits' | 'container'>;
   /** Whether this process may start a runner (roles worker and runner). */
   starts: boolean;
   /** Whether this process has a worker, which finishes what runners of older versions have. */
@@ -41,6 +41,7 @@ class RunnerLink {
   #greeting: Loop | undefined;
   #isBusy = false;
   #isAwayLogged = false;
+  readonly #warned = new Set<string>();
   #isClosed = false;
 
   constructor(options: LinkOptions) {
@@ -67,7 +68,6 @@ class RunnerLink {
         { missing: this.#last.missing },
         'no sandbox can be made: runs, builds and commands are refused',
       );
-    for (const warning of this.#last?.limits.warnings ?? []) log.warn(warning);
     this.#timer = setInterval(() => void this.#beat(), SIGN_OF_LIFE_MS);
     // A migration may take longer than a runner waits for the work that comes after it.
     if (this.#options.finishes)
@@ -87,12 +87,15 @@ class RunnerLink {
       (
         await ensureRunner({
           stateDir: join(config.dataDir, 'runner', `v${PROTOCOL_VERSION}`),
+          idDir: join(config.dataDir, 'runner'),
           socketPath: this.#socketPath,
           nodePath: process.execPath,
           sandboxes: { driver: config.sandboxDriver, ...config.container },
+          place: config.runnerDir,
         })
       ).close();
     this.#last = judgeStatus(await this.client.status(), config);
+    this.#logWarnings();
     this.#isAwayLogged = false;
   }
 
@@ -101,11 +104,21 @@ class RunnerLink {
     this.#isBusy = true;
     try {
       this.#last = judgeStatus(await this.client.status(), this.#options.config);
+      this.#logWarnings();
     } catch {
       this.#last = null;
       if (!this.#isClosed) await this.#ensure().catch((err: unknown) => this.#logNoRunner(err));
     } finally {
       this.#isBusy = false;
+    }
+  }
+
+  /** Each once: some are found only after the runner's start. */
+  #logWarnings(): void {
+    for (const warning of this.#last?.limits.warnings ?? []) {
+      if (this.#warned.has(warning)) continue;
+      this.#warned.add(warning);
+      this.#options.log.warn(warning);
     }
   }
 

@@ -46,6 +46,8 @@ export function routeCalls(current: RunnerClient, former: FormerRunners): Runner
     },
     ack: async (id, offset) => (await ofTask(id)).ack(id, offset),
     cancel: async (id) => (await ofTask(id)).cancel(id),
+    pause: async (id) => (await ofTask(id)).pause(id),
+    resume: async (id) => (await ofTask(id)).resume(id),
     answerPermission: async (id, requestId, allow) =>
       (await ofTask(id)).answerPermission(id, requestId, allow),
     steer: async (id, message) => (await ofTask(id)).steer(id, message),

@@ -19,6 +19,8 @@ export interface StartedRun extends ClaimedRun {
   rules: Rules;
   /** Hosts that its sandbox was refused, as its turn reads them: for the run's warnings. */
   refusals: { path: string; reason: string }[];
+  /** Whether a worker before this one has driven it. */
+  isResumed: boolean;
   /** What a repair starts from; null for any other run. */
   repair: Attempt | null;
 }

@@ -1,4 +1,6 @@
+import { secondsSince } from '@headrace/runner/metrics';
 import { transaction } from '../db/transaction.ts';
+import { isLost } from '../runner/at-runner.ts';
 import { effectiveSettings } from '../settings/index.ts';
 import { lockThreadById } from '../threads/index.ts';
 import type { ClaimedRun, LostCode, StartedRun } from './claimed-run.ts';
@@ -6,7 +8,8 @@ import { ContextUnavailable, ensureTask } from './ensure-task.ts';
 import { judgeEnd } from './model-failure.ts';
 import { isLastAttempt } from './prepare-run.ts';
 import { endAttempt } from './repair/repair.ts';
-import { settleFailure } from './settle-failure.ts';
+import type { RunEnd } from './finish-run.ts';
+import { settleFailure, settleWithoutRunner } from './settle-failure.ts';
 import { settleRepair } from './settle-repair.ts';
 import { settleTurn } from './settle-turn.ts';
 import { driveTurn } from './turn.ts';
@@ -19,9 +22,14 @@ import type { TurnEnd } from './turn.ts';
 export async function driveRun(claimed: ClaimedRun, lostCode: LostCode, fresh?: Loaded): Promise<boolean> {
   const started = await load(claimed, fresh);
   if (!started) return false;
+  const { metrics } = claimed.ctx;
+  const began = performance.now();
   const turn = await begin(started);
   if (turn.kind === 'left') return false;
+  metrics.observe('headrace_run_phase_seconds', { phase: 'turn' }, secondsSince(began));
+  const ended = performance.now();
   await settleEnd(started, turn, lostCode);
+  metrics.observe('headrace_run_phase_seconds', { phase: 'settle' }, secondsSince(ended));
   await cleanUp(started);
   return true;
 }
@@ -73,7 +81,7 @@ async function load(claimed: ClaimedRun, fresh?: Loaded): Promise<StartedRun | u
   const loaded = fresh ?? (await read(claimed));
   if (!loaded) return undefined;
   const repair = run.kind === 'repair' ? await repairs.attempt(ctx, run) : null;
-  return { ...claimed, ...loaded, repair, refusals: [] };
+  return { ...claimed, ...loaded, repair, isResumed: fresh === undefined, refusals: [] };
 }
 
 async function read({ ctx, run }: ClaimedRun): Promise<Loaded | undefined> {
@@ -92,12 +100,15 @@ async function settleEnd(
   const { text } = turn;
   if (repair) await settleRepair({ ...started, repair }, { end: end ?? lostCode, text });
   else if (end) await settleTurn(started, end, text);
-  else
-    await settleFailure(started, {
+  else {
+    const failed: RunEnd = {
       status: 'failed',
       reply: text || '[interrupted]',
       error: { code: lostCode, message: 'The sandbox of this run was lost. Retry the run.' },
-    });
+    };
+    if (await isLost(ctx, started.thread.runner_id)) await settleWithoutRunner(started, failed);
+    else await settleFailure(started, failed);
+  }
 }
 
 /** Only after the end is recorded: until then a worker after this one has to find the task. */

@@ -1,7 +1,7 @@
 import { RunnerError } from '@headrace/runner/client';
 import type { TurnRequest } from '@headrace/runner/protocol';
 import { ApiError } from '../http/errors.ts';
-import { awaitRunner } from '../runner/await-runner.ts';
+import { awaitRunner, RunnerAway } from '../runner/await-runner.ts';
 import { findTask } from '../runner/find-task.ts';
 import { WorkspaceUnavailable } from '../runner/workspace-unavailable.ts';
 import { setupLogFile } from '../setups/index.ts';
@@ -25,7 +25,7 @@ export async function ensureTask(started: StartedRun): Promise<boolean> {
   const { ctx, job, project, run, thread, rules, repair } = started;
   // The runner of an older version goes on where the current one cannot start.
   const isFormer = ctx.formerRunners.list().some(({ id }) => id === thread.runner_id);
-  const runnerId = isFormer ? thread.runner_id : await awaitRunner(ctx).catch(() => null);
+  const runnerId = isFormer ? thread.runner_id : await awaitRunner(ctx).catch(nullWhereLost);
   if (runnerId === null) return false;
   if (await findTask(ctx, run.id)) return true;
   if (thread.runner_id !== runnerId || !(await ctx.runner.workspaceExists(thread.id))) return false;
@@ -34,6 +34,12 @@ export async function ensureTask(started: StartedRun): Promise<boolean> {
   const evidence = [...(repair?.evidence ?? []), ...(await setupEvidence(started))];
   await startTurn(started, { ...request, ...(evidence.length > 0 ? { evidence } : {}) });
   return true;
+}
+
+/** A runner that lives, and does not answer this worker, is left to another one. */
+function nullWhereLost(error: unknown): null {
+  if (error instanceof RunnerAway) throw error;
+  return null;
 }
 
 /** The log of the setup that failed before the workspace was made, which so has no layer. */
@@ -59,16 +65,17 @@ async function startTurn({ ctx, job, run }: StartedRun, request: TurnRequest): P
   }
 }
 
-/** Under way in this process, by key: the threads of an app begin together where a runner is new. */
+/** Under way in this process, by runner and key: the threads of an app begin together where a runner is new. */
 const sending = new Map<string, Promise<void>>();
 
 function sendContext({ ctx, run }: Pick<StartedRun, 'ctx' | 'run'>, key: string): Promise<void> {
-  const known = sending.get(key);
+  const name = `${ctx.at?.id ?? ''} ${key}`;
+  const known = sending.get(name);
   if (known) return known;
   const sent = ctx.runner
     .putContext(key, run.project_id, contextTar(ctx, run.context!))
-    .finally(() => sending.delete(key));
-  sending.set(key, sent);
+    .finally(() => sending.delete(name));
+  sending.set(name, sent);
   return sent;
 }
 

@@ -13,6 +13,7 @@ import { nextMessageSequence } from '../threads/index.ts';
 import type { LoadedThread } from '../threads/index.ts';
 import type { Tree } from '../trees/tree.ts';
 import type { RunError } from './schemas.ts';
+import { dropSnapshot } from './snapshots/drop-snapshot.ts';
 import { endOpenTools, endRun } from './store.ts';
 
 export interface RunEnd {
@@ -60,6 +61,7 @@ export async function finishRun(
     error: end.error ?? null,
     warnings: end.warnings ?? [],
   });
+  await dropSnapshot(tx, run, end.source?.staged);
   appendEvent(tx, { ...scope, ...at }, `run.${end.status}`, { id: run.id, status: end.status });
   if (run.status !== 'queued') await passPlaceOn(tx, 'runs', loaded.project);
   return sourceId;

@@ -1,10 +1,13 @@
 import { RunnerError } from '@headrace/runner/client';
+import { secondsSince } from '@headrace/runner/metrics';
 import { ApiError } from '../http/errors.ts';
 import type { Job } from '../jobs/job.ts';
+import { RunnerAway } from '../runner/await-runner.ts';
 import { WorkspaceUnavailable } from '../runner/workspace-unavailable.ts';
 import { prepareWorkspace } from '../workspaces/index.ts';
 import type { ClaimedRun } from './claimed-run.ts';
 import { settleRun } from './settle-run.ts';
+import { goesOn } from './take-run.ts';
 
 /**
  * How often a workspace that no sandbox can hold is tried; and one that fails otherwise (its source cannot
@@ -19,9 +22,15 @@ const LAST_ATTEMPTS = 7;
  */
 export async function prepareRun(claimed: ClaimedRun): Promise<'ready' | 'failed' | 'gone' | 'waits'> {
   const { ctx, job, run } = claimed;
+  const began = performance.now();
   try {
-    const thread = await prepareWorkspace(ctx, job, run.thread_id, { reason: 'run', runId: run.id });
+    const thread = await prepareWorkspace(ctx, job, run.thread_id, {
+      reason: 'run',
+      runId: run.id,
+      goesOn: goesOn(run),
+    });
     if (thread === 'waits') return thread;
+    ctx.metrics.observe('headrace_run_phase_seconds', { phase: 'prepare' }, secondsSince(began));
     return thread ? 'ready' : 'gone';
   } catch (error) {
     if (!isLastAttempt(job, error)) throw error;
@@ -41,6 +50,7 @@ export async function prepareRun(claimed: ClaimedRun): Promise<'ready' | 'failed
 
 /** Whether a run whose workspace failed so is not tried again. */
 export const isLastAttempt = ({ failures }: Pick<Job, 'failures'>, error: unknown): boolean =>
+  !(error instanceof RunnerAway) &&
   failures + 1 >= (isUnavailable(error) ? WORKSPACE_ATTEMPTS : LAST_ATTEMPTS);
 
 /**

@@ -15,7 +15,9 @@ import type { Context } from '../context.ts';
 import { transaction } from '../db/transaction.ts';
 import { enqueue } from '../jobs/enqueue.ts';
 import type { Job } from '../jobs/job.ts';
+import { awaitRoom, freeAfter } from '../runner/place-work.ts';
 import { effectiveSettings } from '../settings/index.ts';
+import { placeThread, stayWithThread } from '../workspaces/index.ts';
 import type { ClaimedRun } from './claimed-run.ts';
 import { driveRun } from './drive-run.ts';
 import { prepareRun } from './prepare-run.ts';
@@ -23,7 +25,8 @@ import { threadKey } from './queue-run.ts';
 import type { Repairs } from './repair/attempt.ts';
 import { restoreFiles } from './restore-files.ts';
 import { settleRun } from './settle-run.ts';
-import { openRuns } from './store.ts';
+import { snapshotSource } from './snapshots/keep-snapshot.ts';
+import { holdRun, openRuns } from './store.ts';
 import { isHeldBack, nextRun, takeRun } from './take-run.ts';
 import { refusalOf } from './turn-request.ts';
 
@@ -32,6 +35,14 @@ const GIVEN_UP_MS = 2 * 60 * 60_000;
 const AGAIN_SECONDS = 20;
 
 export async function workRuns(ctx: Context, job: Job<'run.work'>, repairs: Repairs): Promise<void> {
+  try {
+    await workAll(ctx, job, repairs);
+  } finally {
+    await freeAfter(ctx, job, threadKey(job.payload.threadId));
+  }
+}
+
+async function workAll(ctx: Context, job: Job<'run.work'>, repairs: Repairs): Promise<void> {
   while (!job.signal.aborted) {
     const run = await nextRun(ctx.db, job.payload.threadId);
     if (!run) return;
@@ -43,20 +54,38 @@ export async function workRuns(ctx: Context, job: Job<'run.work'>, repairs: Repa
 
 /** False when the job has to end without the run being done: held back, or left to another worker. */
 async function startAndDrive(claimed: ClaimedRun): Promise<boolean> {
-  const { ctx, run } = claimed;
+  const { run } = claimed;
   if (await isHeldBack(claimed)) return false;
   if (run.kind === 'restore') return restoreFiles(claimed);
-  const workspace = await prepareRun(claimed);
+  const ctx = await placeThread(claimed.ctx, run.thread_id);
+  if (typeof ctx === 'string') return waitForRunner(claimed, ctx);
+  const placed = { ...claimed, ctx };
+  const workspace = await prepareRun(placed);
   if (workspace !== 'ready') return workspace === 'failed';
-  const taken = await takeRun(claimed);
+  const taken = await takeRun(placed);
   if (taken === 'held') return false;
   if (!taken) return true;
-  const started = { ...claimed, run: taken.run };
+  const started = { ...placed, run: taken.run };
   const { approvals } = await effectiveSettings(ctx.db, run);
   const refusal = await refusalOf(ctx, run, approvals);
-  if (!refusal) return driveRun(started, 'sandbox_lost', { ...taken.loaded, rules: approvals });
+  // A runner of a fleet is not started again: what is lost is lost with its machine.
+  if (!refusal)
+    return driveRun(started, ctx.fleet ? 'worker_lost' : 'sandbox_lost', {
+      ...taken.loaded,
+      rules: approvals,
+    });
   await settleRun(started, { status: 'failed', reply: refusal.message, error: refusal });
   return true;
+}
+
+/** No runner of the fleet takes the run now: its job is put off until one does. */
+async function waitForRunner({ ctx, job, run }: ClaimedRun, why: 'no room' | 'suspect'): Promise<false> {
+  await transaction(ctx, async (tx) => {
+    await job.fence(tx);
+    if (why === 'no room') await holdRun(tx, run.id);
+    await awaitRoom(tx, job, why);
+  });
+  return false;
 }
 
 /**
@@ -66,15 +95,18 @@ async function startAndDrive(claimed: ClaimedRun): Promise<boolean> {
 async function resume(claimed: ClaimedRun): Promise<boolean> {
   const { run } = claimed;
   if (run.kind === 'restore') return restoreFiles(claimed);
-  if (Date.now() - run.started_at!.getTime() < GIVEN_UP_MS) return driveRun(claimed, 'worker_lost');
+  const there = { ...claimed, ctx: await stayWithThread(claimed.ctx, run.thread_id) };
+  if (Date.now() - run.started_at!.getTime() < GIVEN_UP_MS) return driveRun(there, 'worker_lost');
+  const source = await snapshotSource(there);
   await settleRun(
-    claimed,
+    there,
     {
       status: 'failed',
       reply: '[interrupted]',
       error: { code: 'worker_lost', message: 'The end of this run could not be recorded. Retry the run.' },
+      ...(source ? { source } : {}),
     },
-    { leftover: 'changed' },
+    { leftover: source ? 'partly kept' : 'changed', isLost: true },
   );
   return true;
 }

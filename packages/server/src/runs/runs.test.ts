@@ -235,8 +235,8 @@ describe('a failed run', () => {
 describe('stop', () => {
   test('cancels within two seconds, puts back, and keeps what had changed', async () => {
     const b = await newBench(s);
-    const { run } = await b.send(sh('echo half > half.txt; sleep 60'));
-    await b.working(run.id);
+    const { run } = await b.send(`${sh('echo half > half.txt')}\n${sh('sleep 60')}`);
+    await b.working(run.id, 1);
     const words = await b.during(async () => {
       const at = Date.now();
       expect((await ok(s.call('POST', `${b.at}/stop`, {}))).run.id).toBe(run.id);

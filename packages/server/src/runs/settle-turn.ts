@@ -27,21 +27,25 @@ export async function settleTurn(started: StartedRun, end: JudgedEnd, text: stri
   const { capture, staged } = read;
   if (capture.fault !== null) return settleFailure(started, invalid(capture.fault, text), capture);
   const { base_source_id: baseSourceId } = started.run;
-  const settled = await settleRun(started, {
-    status: 'completed',
-    reply: text || 'Done.',
-    warnings: capture.warnings,
-    ...(capture.held === null
-      ? { resultSourceId: baseSourceId }
-      : {
-          source: {
-            tree: capture.held,
-            staged,
-            origin: 'run' as const,
-            parents: baseSourceId === null ? [] : [baseSourceId],
-          },
-        }),
-  });
+  const settled = await settleRun(
+    started,
+    {
+      status: 'completed',
+      reply: text || 'Done.',
+      warnings: capture.warnings,
+      ...(capture.held === null
+        ? { resultSourceId: baseSourceId }
+        : {
+            source: {
+              tree: capture.held,
+              staged,
+              origin: 'run' as const,
+              parents: baseSourceId === null ? [] : [baseSourceId],
+            },
+          }),
+    },
+    { leftover: capture.held === null ? 'at base' : 'as recorded' },
+  );
   if (settled === 'stopped') await settleFailure(started, stopped(text), capture);
 }
 

@@ -123,8 +123,21 @@ export async function endRun(
     warnings: json(end.warnings),
     held: false,
     context: null,
+    snapshot_at: null,
     finished_at: now,
   });
+}
+
+/** Notes that a run under way has a snapshot; false where it has ended. It cannot end before this transaction does. */
+export async function markSnapshot(tx: Tx, runId: string): Promise<boolean> {
+  const marked = await tx.db
+    .updateTable('runs')
+    .set({ snapshot_at: now })
+    .where('id', '=', runId)
+    .where(activeRuns)
+    .returning('id')
+    .executeTakeFirst();
+  return marked !== undefined;
 }
 
 /** Marks a queued run that is beyond a limit of concurrency. */

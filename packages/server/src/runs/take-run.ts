@@ -20,7 +20,7 @@ export async function nextRun(db: Db, threadId: string): Promise<RunRow | undefi
     .where('thread_id', '=', threadId)
     .where(openRuns)
     .orderBy(activeFirst)
-    .orderBy('id')
+    .orderBy('position')
     .limit(1)
     .executeTakeFirst();
 }
@@ -59,14 +59,24 @@ export async function takeRun({ ctx, job, run }: ClaimedRun): Promise<TakenRun |
     }
     const started = await startRun(tx, run, now.thread.latest_source_id);
     if (!started) return undefined;
+    const waited = (started.started_at!.getTime() - started.created_at.getTime()) / 1000;
+    tx.afterCommit.push(() => ctx.metrics.observe('headrace_run_phase_seconds', { phase: 'start' }, waited));
     appendEvent(tx, { ...scopeOf(now.project), threadId: run.thread_id, runId: run.id }, 'run.running', {
       id: run.id,
       status: 'running',
     });
-    const thread = await changeThread(tx, now, { stop_requested_at: null }, 'always');
+    const thread = await changeThread(
+      tx,
+      now,
+      { stop_requested_at: null, ...(goesOn(run) ? {} : { lost_work_source_id: null }) },
+      'always',
+    );
     return { run: started, loaded: { ...now, thread } };
   });
 }
+
+/** Whether a run goes on from the work of a lost one before it; a retry begins again from the latest source. */
+export const goesOn = ({ kind }: Pick<RunRow, 'kind'>): boolean => kind === 'message';
 
 /** Marks a run that is beyond a limit, and looks at it again when another run has ended. */
 async function holdBack(tx: Tx, run: RunRow): Promise<void> {

@@ -10,13 +10,14 @@ import type { RunRow } from '../db/schema.ts';
 import type { Tx } from '../db/transaction.ts';
 import { putDraft } from '../events/index.ts';
 import { takeMessage } from '../messages/index.ts';
-import { awaitRunner } from '../runner/await-runner.ts';
+import { awaitRunner, RunnerAway } from '../runner/await-runner.ts';
 import { findTask } from '../runner/find-task.ts';
 import { followTask } from '../runner/follow-task.ts';
 import { logRefusal, refusalWarning } from '../settings/index.ts';
 import type { StartedRun } from './claimed-run.ts';
 import { answerQuestion } from './questions.ts';
 import { callKey, recordTool } from './record-tool.ts';
+import { RollingSnapshot } from './snapshots/rolling-snapshot.ts';
 import { markSteerable } from './store.ts';
 import { TURN_LIMIT_MS } from './turn-request.ts';
 import { RunWatch } from './watch-run.ts';
@@ -40,6 +41,9 @@ const READS = 3;
 export async function driveTurn(started: StartedRun): Promise<TurnEnd> {
   const { ctx, job, run } = started;
   const watch = new RunWatch(started);
+  // What a repair makes is published by its apply alone.
+  const snapshots = run.kind === 'repair' ? null : new RollingSnapshot(started, () => watch.isWaiting);
+  let workspace: 'kept' | 'lost' = 'kept';
   let text = '';
   try {
     const followed = await followTask(ctx, run.id, {
@@ -47,6 +51,7 @@ export async function driveTurn(started: StartedRun): Promise<TurnEnd> {
       limitMs: READ_LIMIT_MS,
       async onEntry(entry) {
         if (watch.isGone) return;
+        if (entry.type === 'tool') snapshots?.note(entry);
         if (entry.type === 'text') {
           text = clean(entry.content);
           showDraft(started, text);
@@ -60,10 +65,14 @@ export async function driveTurn(started: StartedRun): Promise<TurnEnd> {
       },
     });
     if (followed.kind === 'left') return followed;
-    if (followed.kind === 'broken') return { kind: 'lost', text };
+    if (followed.kind === 'broken') {
+      workspace = 'lost';
+      return { kind: 'lost', text };
+    }
     return watch.isGone ? { kind: 'gone' } : { kind: 'ended', end: followed.end, text };
   } finally {
     watch.stop();
+    await snapshots?.stop(workspace);
   }
 }
 
@@ -74,7 +83,11 @@ export async function driveTurn(started: StartedRun): Promise<TurnEnd> {
 async function hasTask({ ctx, run }: StartedRun): Promise<boolean> {
   const isAnswering = await awaitRunner(ctx).then(
     () => true,
-    () => false,
+    (error: unknown) => {
+      // It is left to another worker.
+      if (error instanceof RunnerAway) throw error;
+      return false;
+    },
   );
   return isAnswering && (await findTask(ctx, run.id)) !== null;
 }

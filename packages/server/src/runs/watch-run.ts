@@ -19,6 +19,8 @@ const LOOK_MS = 1_000;
 export class RunWatch {
   /** Whether the run was ended by its thread. */
   isGone = false;
+  /** Whether the run waits for an answer. */
+  isWaiting = false;
   #isCancelled = false;
   #isDelivering = false;
   readonly #answered = new Set<string>();
@@ -51,7 +53,8 @@ export class RunWatch {
     const { ctx, job } = this.#claimed;
     const now = await this.#read();
     const isOpen = now !== undefined && isActive(now.status);
-    job.setWaiting(now?.status === 'waiting');
+    this.isWaiting = now?.status === 'waiting';
+    job.setWaiting(this.isWaiting);
     if (!isOpen) this.isGone = true;
     if (!isOpen || now.cancel_requested_at || isHopeless(now.model_failure)) await this.#cancel();
     if (!isOpen) return;

@@ -337,6 +337,10 @@ describe('sync', () => {
     await expect
       .poll(state, { timeout: 10_000 })
       .toMatchObject({ status: 'error', error: { code: 'access_denied' } });
+    const again = expectStatus(await org.call('POST', `/installations/${id}/sync`), 202).body.installation;
+    await expect
+      .poll(async () => (await state()).updatedAt > again.updatedAt, { timeout: 10_000 })
+      .toBe(true);
     github.tokens.set(github.token, known);
     await org.resync(id);
     expect(await state()).toMatchObject({ status: 'connected', error: null });

@@ -111,6 +111,11 @@ export async function noteInstallationState(
     .execute();
 }
 
+/** For who waits for a sync: one that fails with the error that is known already moves `updatedAt`, too. */
+export async function touchInstallation(db: Db, id: string): Promise<void> {
+  await db.updateTable('installations').set({ updated_at: touched }).where('id', '=', id).execute();
+}
+
 /** Installations of other hosts whose repositories are due to be read; their next time is set. */
 export async function takeDueInstallations(
   tx: Tx,

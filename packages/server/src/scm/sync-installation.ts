@@ -10,7 +10,8 @@ import { installationView } from './view.ts';
 export const syncInstallation = write({
   name: 'scm.syncInstallation',
   summary: 'Refresh the repositories of a connection',
-  description: '`syncedAt` changes when the sync has finished.',
+  description:
+    '`syncedAt` changes when the sync has finished. One that fails changes `updatedAt` alone; `error` says why.',
   access: { permissions: ['repo:update'], unrestricted: true },
   capability: 'sourceControl',
   responses: { 202: Ok({ installation: Installation }) },

@@ -11,6 +11,7 @@ import { mayBegin } from '../http/capabilities.ts';
 import { newId } from '../ids.ts';
 import type { Job } from '../jobs/job.ts';
 import { every } from '../jobs/every.ts';
+import type { When } from '../jobs/every.ts';
 import { ProviderError } from './provider.ts';
 import type { ProviderRepository } from './provider.ts';
 import { providerOf } from './providers.ts';
@@ -22,6 +23,7 @@ import {
   markSynced,
   saveRepository,
   takeDueInstallations,
+  touchInstallation,
 } from './store.ts';
 import { syncOthers, syncSoon } from './sync-soon.ts';
 
@@ -61,6 +63,7 @@ export async function syncRepositories(
     if (!(err instanceof ProviderError)) throw err;
     // The installation's error says it; what is known stays as it is.
     ctx.log.warn({ err, installation: installation.id }, "an installation's repositories could not be read");
+    await touchInstallation(ctx.db, installation.id);
     return;
   }
   await transaction(ctx, async (tx) => {
@@ -162,7 +165,7 @@ function isNextOf(known: Known, { id, created_at }: InstallationRow): boolean {
 }
 
 /** Has installations read unasked, and forgets old deliveries. Safe in every process at once. */
-export function maintainInstallations(ctx: Context): void {
+export function maintainInstallations(ctx: Context, when: When): void {
   const round = async () => {
     await transaction(ctx, async (tx) => {
       for (const due of await takeDueInstallations(tx, { limit: BATCH, seconds: SYNC_SECONDS }))
@@ -171,6 +174,7 @@ export function maintainInstallations(ctx: Context): void {
     await deleteOldDeliveries(ctx.db, 1_000);
   };
   every(LOOK_MS, round, {
+    when,
     until: ctx.shutdown,
     onFailure: (err) => ctx.log.debug({ err }, 'due installations could not be read'),
   }).runNow();

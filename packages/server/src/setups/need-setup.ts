@@ -123,7 +123,8 @@ async function needSetup(
   if (found) return found;
   const setup = await transaction(ctx, async (tx) => {
     const project = await keepProject(tx, of.project_id);
-    return project && queueSetup(tx, of, wanted);
+    // A layer is of use where it is made: the setup is to run where its source's sandbox is to be.
+    return project && queueSetup(tx, of, wanted, ctx.at?.id);
   });
   // Its project was deleted: so is who asks.
   return setup ? { kind: 'under way', setupId: setup.id } : { kind: 'none' };
@@ -152,6 +153,7 @@ export async function queueSetup(
   tx: Tx,
   { org_id: orgId, project_id: projectId, source_id: sourceId }: SourceOf,
   wanted: Wanted,
+  nearRunner: string | null = null,
 ): Promise<SetupRow> {
   const setup = await insertSetup(tx, {
     org_id: orgId,
@@ -163,6 +165,7 @@ export async function queueSetup(
     timeout_seconds: wanted.timeoutSeconds,
     runtime: wanted.runtime,
     source_id: sourceId!,
+    runner_id: nearRunner,
   });
   if (!setup) return (await findCurrent(tx.db, projectId, wanted.key))!;
   await enqueue(tx, 'setup.work', { setupId: setup.id }, { key: setupKey(setup.id), turnOf: setup });

@@ -2,6 +2,7 @@ import type { Context } from '../context.ts';
 import { transaction } from '../db/transaction.ts';
 import { enqueue } from '../jobs/enqueue.ts';
 import { every } from '../jobs/every.ts';
+import type { When } from '../jobs/every.ts';
 import { setupKey } from './need-setup.ts';
 import { findEnded, findForgotten } from './store.ts';
 
@@ -10,13 +11,15 @@ const BATCH = 100;
 
 /**
  * Enqueues a job for setups under way that have none, since its attempts were used up. Removes the tasks of
- * ended setups that a runner still has. Safe in every process at once.
+ * ended setups that a runner still has. Safe in every process at once; `when`: for the rows, of which one process is enough.
  */
-export function reconcileSetups(ctx: Context): void {
-  every(EVERY_MS, () => Promise.all([enqueueForgotten(ctx), removeLeftOver(ctx)]), {
+export function reconcileSetups(ctx: Context, when: When): void {
+  const options = {
     until: ctx.shutdown,
-    onFailure: (err) => ctx.log.debug({ err }, 'setups under way were not looked after'),
-  });
+    onFailure: (err: unknown) => ctx.log.debug({ err }, 'setups under way were not looked after'),
+  };
+  every(EVERY_MS, () => enqueueForgotten(ctx), { ...options, when });
+  every(EVERY_MS, () => removeLeftOver(ctx), options);
 }
 
 async function enqueueForgotten(ctx: Context): Promise<void> {

@@ -14,6 +14,8 @@ import { enqueue } from '../jobs/enqueue.ts';
 import type { Job } from '../jobs/job.ts';
 import { isAway } from '../runner/is-away.ts';
 import { isElsewhere } from '../runner/is-elsewhere.ts';
+import { awaitRoom, freeAfter, placeWork, stayAt } from '../runner/place-work.ts';
+import { runnerName } from '../runner/runner-id.ts';
 import { endSetup } from './end-setup.ts';
 import type { Outcome } from './end-setup.ts';
 import { setupKey } from './need-setup.ts';
@@ -33,16 +35,37 @@ const ATTEMPTS = 6;
 export async function workSetup(ctx: Context, job: SetupJob): Promise<void> {
   const setup = await findSetup(ctx.db, job.payload.setupId);
   if (!setup || isEnded(setup)) return;
+  const holder = setupKey(setup.id);
   if (setup.status === 'queued') {
-    const started = await start(ctx, job, setup);
-    if (started) await carryOn(ctx, job, started, 'start');
+    const at = await placeWork(ctx, { holder, projectId: setup.project_id, near: setup.runner_id });
+    if (typeof at === 'string') return waitForRoom(ctx, job, setup, at);
+    try {
+      const started = await start(at, job, setup);
+      if (started) await carryOn(at, job, started, 'start');
+    } finally {
+      await freeAfter(ctx, job, holder);
+    }
   } else if (
     await isElsewhere(ctx, { ...setup, timeout_seconds: setup.timeout_seconds + LAYER_TIMEOUT_MS / 1000 })
   ) {
     await transaction(ctx, (tx) => postpone(tx, job, setup, RETRY_SECONDS));
   } else {
-    await carryOn(ctx, job, setup, 'attach');
+    await carryOn(await stayAt(ctx, holder, setup.runner_id), job, setup, 'attach');
+    await freeAfter(ctx, job, holder);
   }
+}
+
+async function waitForRoom(
+  ctx: Context,
+  job: SetupJob,
+  setup: SetupRow,
+  why: 'no room' | 'suspect',
+): Promise<void> {
+  await transaction(ctx, async (tx) => {
+    await job.fence(tx);
+    await holdSetup(tx, setup.id);
+    await awaitRoom(tx, job, why);
+  });
 }
 
 /** Works on a started setup until it has ended. The layer stays when its task is removed. */
@@ -73,7 +96,7 @@ async function start(ctx: Context, job: SetupJob, setup: SetupRow): Promise<Setu
       await passPlaceOn(tx, 'builds', project);
       return undefined;
     }
-    return startSetup(tx, setup.id, `${runner.id}:${runner.pid}`);
+    return startSetup(tx, setup.id, runnerName(ctx, runner));
   });
 }
 

@@ -4,16 +4,15 @@
  * in the store. It reconciles from state, safe in several processes at once. `objects.ts` lists the states of
  * an object.
  */
-import { sql } from 'kysely';
 import type { Context } from '../context.ts';
 import { DELETION_LOCK } from '../db/advisory-locks.ts';
-import type { Db } from '../db/database.ts';
+import { withSessionLock } from '../db/session-lock.ts';
 import { claimExpired, expireInterrupted, expireLeft, forgetObject, registerExpired } from './objects.ts';
 
 const UPLOAD_SECONDS = 3600;
 const BATCH = 100;
 
-type Cleaning = Pick<Context, 'db' | 'store' | 'log' | 'config' | 'shutdown'>;
+type Cleaning = Pick<Context, 'db' | 'directConnection' | 'store' | 'log' | 'config' | 'shutdown'>;
 
 /** One round: removes all that is due now. */
 export async function cleanUpObjects(ctx: Cleaning): Promise<void> {
@@ -25,25 +24,14 @@ export async function cleanUpObjects(ctx: Cleaning): Promise<void> {
 
 /** Deletes one batch; returns how many are gone: none while a backup copies objects. */
 async function deleteObjects(ctx: Cleaning): Promise<number> {
-  return ctx.db.connection().execute(async (db) => {
-    if (!(await tryShareDeletion(db))) return 0;
-    try {
-      let deleted = 0;
-      for (const { key, attempts } of await claimExpired(db, BATCH))
-        if (await deleteObject({ ...ctx, db }, key, attempts)) deleted++;
-      return deleted;
-    } finally {
-      await sql`select pg_advisory_unlock_shared(${DELETION_LOCK})`.execute(db);
-    }
+  const lock = { connection: ctx.directConnection, key: DELETION_LOCK, isShared: true };
+  const deleted = await withSessionLock(lock, async () => {
+    let count = 0;
+    for (const { key, attempts } of await claimExpired(ctx.db, BATCH))
+      if (await deleteObject(ctx, key, attempts)) count++;
+    return count;
   });
-}
-
-/** On a connection, whose end frees the lock. */
-async function tryShareDeletion(db: Db): Promise<boolean> {
-  const { rows } = await sql<{
-    held: boolean;
-  }>`select pg_try_advisory_lock_shared(${DELETION_LOCK}) as held`.execute(db);
-  return rows[0]!.held;
+  return deleted ?? 0;
 }
 
 async function deleteObject({ db, store, log }: Cleaning, key: string, attempts: number): Promise<boolean> {

@@ -21,7 +21,7 @@ import type { SourceRow } from './store.ts';
 
 export type TestContext = Pick<
   Context,
-  'db' | 'store' | 'pool' | 'bus' | 'log' | 'config' | 'shutdown' | 'clock'
+  'db' | 'directConnection' | 'store' | 'pool' | 'bus' | 'log' | 'config' | 'shutdown' | 'clock'
 >;
 
 const silent = { info: () => {}, warn: () => {}, debug: () => {}, error: () => {} } as unknown as Logger;
@@ -36,6 +36,7 @@ export async function openTestContext(
   const pool = new ImportPool();
   const ctx: TestContext = {
     db: handle.db,
+    directConnection: database.connection,
     store: await createLocalStore(dir),
     pool,
     bus: deaf,

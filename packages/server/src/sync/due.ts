@@ -2,6 +2,7 @@
 import type { Context } from '../context.ts';
 import { transaction } from '../db/transaction.ts';
 import { every } from '../jobs/every.ts';
+import type { When } from '../jobs/every.ts';
 import { enqueueSync, makeDue, takeDue } from '../pull-requests/index.ts';
 
 const ROUND_MS = 1_000;
@@ -9,9 +10,10 @@ const BATCH = 100;
 /** A look that is lost with all its attempts is made good after this. */
 const AGAIN_SECONDS = 300;
 
-/** Enqueues the looks that are due, in every worker at once. */
-export function pollPullRequests(ctx: Context): void {
+/** Enqueues the looks that are due. Safe in every process at once. */
+export function pollPullRequests(ctx: Context, when: When): void {
   every(ROUND_MS, () => enqueueDue(ctx), {
+    when,
     until: ctx.shutdown,
     onFailure: (err) => ctx.log.debug({ err }, 'due pull requests could not be read'),
   });

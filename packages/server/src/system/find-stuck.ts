@@ -55,7 +55,7 @@ const runs = sql`
     greatest(r.created_at, (select p.finished_at from runs p where p.thread_id = r.thread_id and p.id < r.id order by p.id desc limit 1)) as since
   from runs r where r.status = 'queued' and not r.held
     and not exists (select from runs e where e.thread_id = r.thread_id and e.status in ('running', 'waiting'))
-    and not exists (select from runs e where e.thread_id = r.thread_id and e.status = 'queued' and e.id < r.id)
+    and not exists (select from runs e where e.thread_id = r.thread_id and e.status = 'queued' and e.position < r.position)
   order by r.id limit ${MOST})
   union all
   (select 'run', r.id, r.org_id, r.project_id, r.thread_id, 'thread:' || r.thread_id, 'run.work', case when r.cancel_requested_at is not null then 'cancel' end,

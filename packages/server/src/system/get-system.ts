@@ -3,7 +3,7 @@ import { read } from '../http/operation.ts';
 import { Counter, Enum, Nullable, Ok, Text, Time } from '../http/schemas.ts';
 import { readGauges } from './read-gauges.ts';
 import { readParts } from './read-parts.ts';
-import { processView, readProcesses, runnerViews } from './read-processes.ts';
+import { fleetViews, processView, readProcesses, runnerViews } from './read-processes.ts';
 import { readQueues } from './read-queues.ts';
 
 const Amount = Type.Number({ minimum: 0, examples: [12] });
@@ -112,7 +112,7 @@ export const getSystem = read({
         connections: gauges.connections,
       },
       storage: { kind: ctx.config.s3 ? 's3' : 'folder', byteSize: gauges.stored_bytes },
-      runners: runnerViews(processes),
+      runners: ctx.fleet ? await fleetViews(ctx.db) : runnerViews(processes),
       config: ctx.config.settings,
     };
     return { status: 200, body: { ok: true, system } };

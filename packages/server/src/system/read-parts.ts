@@ -2,6 +2,8 @@ import { sql } from 'kysely';
 import type { Context } from '../context.ts';
 import { PUBLISHER_LOCK } from '../db/advisory-locks.ts';
 import { within } from '../deadline.ts';
+import { listRunners } from '../runner/store.ts';
+import { StorageRefusesError } from '../storage/object-store.ts';
 import type { ProcessRow } from './read-processes.ts';
 
 const LIMIT_MS = 3_000;
@@ -22,15 +24,15 @@ export async function readParts(
 ): Promise<Part[]> {
   const [database, storage, limiter, publisher] = await Promise.all([
     isWorking(sql`select 1`.execute(ctx.db)),
-    isWorking(ctx.store.probe()),
+    storageFault(ctx),
     isWorking(ctx.limits.probe()),
     hasPublisher(ctx),
   ]);
   const workers = processes.filter((process) => process.is_alive && process.roles.includes('worker'));
   return [
     part('database', database ? null : 'The database does not answer in time.'),
-    part('storage', storage ? null : "Objects cannot be written: see the service's log."),
-    sandboxPart(workers),
+    part('storage', storage),
+    ctx.fleet ? fleetPart(workers, await listRunners(ctx.db)) : sandboxPart(workers),
     part('limiter', limiter ? null : 'The rate limiter cannot reach its table: limited requests get 503.'),
     publisherPart(publisher, lagMs),
     part('gateway', workers.length ? null : "No worker is alive: models' calls are not relayed."),
@@ -48,6 +50,17 @@ const isWorking = (check: Promise<unknown>): Promise<boolean> =>
     () => true,
     () => false,
   );
+
+async function storageFault({ store }: Context): Promise<string | null> {
+  try {
+    await within(LIMIT_MS, store.probe());
+    return null;
+  } catch (error) {
+    return error instanceof StorageRefusesError
+      ? error.message
+      : "Objects cannot be written: see the service's log.";
+  }
+}
 
 /** Whether a process holds the publisher's lock. */
 async function hasPublisher({ db }: Context): Promise<boolean> {
@@ -74,6 +87,20 @@ function sandboxPart(workers: readonly ProcessRow[]): Part {
       ? 'No worker is alive: new work is refused.'
       : `No sandbox can be made: ${[...new Set(reasons)].join('; ')}.`,
   );
+}
+
+function fleetPart(workers: readonly ProcessRow[], runners: Awaited<ReturnType<typeof listRunners>>): Part {
+  if (workers.length === 0) return sandboxPart(workers);
+  const sound = runners.filter((runner) => runner.state === 'ready' && runner.is_ok);
+  const broken = runners.filter((runner) => !sound.includes(runner));
+  if (sound.length === 0)
+    return part('sandbox', 'No runner that can make sandboxes reports: new work is refused.');
+  if (broken.length === 0) return part('sandbox', null);
+  return {
+    name: 'sandbox',
+    status: 'degraded',
+    message: `No sandbox can be made on ${broken.map((runner) => runner.name).join(', ')}.`,
+  };
 }
 
 function publisherPart(isHeld: boolean, lagMs: number): Part {

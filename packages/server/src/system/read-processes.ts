@@ -1,6 +1,8 @@
 import { sql } from 'kysely';
 import type { Db } from '../db/database.ts';
 import type { RunnerReport } from '../db/schema.ts';
+import { reportOf } from '../runner/report-of.ts';
+import { listRunners } from '../runner/store.ts';
 
 const ALIVE_SECONDS = 30;
 /** A deployment has fewer; silent ones are forgotten after an hour. */
@@ -49,6 +51,18 @@ export function runnerViews(rows: readonly ProcessRow[]) {
   for (const { host, runner, is_alive: isAlive } of rows)
     if (isAlive && runner) byRunner.set(`${host} ${runner.id}`, runnerView(host, runner));
   return [...byRunner.values()];
+}
+
+/** The runners of the fleet. */
+export async function fleetViews(db: Db) {
+  return (await listRunners(db)).map((row) => {
+    const report = reportOf(row.status);
+    const notes = [
+      ...(row.state === 'ready' ? [] : [`it is ${row.state}: it does not report`]),
+      ...(row.is_draining ? ['it drains: it takes nothing new'] : []),
+    ];
+    return runnerView(row.name, { ...report, id: row.boot_id, warnings: [...notes, ...report.warnings] });
+  });
 }
 
 const runnerView = (host: string, runner: RunnerReport) => ({

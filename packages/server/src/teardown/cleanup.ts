@@ -23,6 +23,7 @@ import type { Context } from '../context.ts';
 import { CLEANUP_LOCK } from '../db/advisory-locks.ts';
 import { purgeAll } from '../db/purge.ts';
 import type { Purge } from '../db/purge.ts';
+import { withSessionLock } from '../db/session-lock.ts';
 import { purgeDrafts } from '../events/index.ts';
 import { hasExecs, purgeExecs, purgeProjectExecs } from '../execs/index.ts';
 import { every } from '../jobs/every.ts';
@@ -54,7 +55,7 @@ const KEPT_EXECUTIONS_SECONDS = 90 * DAY_SECONDS;
 /** How long a hook of the same id is a duplicate. */
 const KEPT_HOOKS_SECONDS = 7 * DAY_SECONDS;
 
-type Cleaning = Pick<Context, 'db' | 'store' | 'log' | 'config' | 'shutdown' | 'clock'>;
+type Cleaning = Pick<Context, 'db' | 'directConnection' | 'store' | 'log' | 'config' | 'shutdown' | 'clock'>;
 
 /** A command that has not ended settles its receipt first. */
 const OF_PROJECTS: Purge[] = [
@@ -93,25 +94,17 @@ export function startCleanup(ctx: Cleaning): Loop {
 /** One round: removes what is due now. */
 export async function cleanUp(ctx: Cleaning): Promise<void> {
   await cleanUpObjects(ctx);
-  await ctx.db.connection().execute(async (db) => {
-    const { rows } = await sql<{
-      held: boolean;
-    }>`select pg_try_advisory_lock(${CLEANUP_LOCK}) as held`.execute(db);
-    if (!rows[0]!.held) return;
-    try {
-      await removeStored(ctx);
-      await cleanUpLocalFolders(ctx);
-      await removeSubscriptions(ctx);
-      await purgeAll(ctx, executionsBefore(ago(ctx, KEPT_EXECUTIONS_SECONDS)), []);
-      await purgeAll(ctx, hookDeliveriesBefore(ago(ctx, KEPT_HOOKS_SECONDS)), []);
-      await purgeDeletedAutomations(ctx);
-      while ((await purgeThreads(ctx)) === BATCH && !ctx.shutdown.aborted);
-      await purgeProjects(ctx);
-      await purgeRepositories(ctx);
-      await purgeOrganizations(ctx);
-    } finally {
-      await sql`select pg_advisory_unlock(${CLEANUP_LOCK})`.execute(db);
-    }
+  await withSessionLock({ connection: ctx.directConnection, key: CLEANUP_LOCK }, async () => {
+    await removeStored(ctx);
+    await cleanUpLocalFolders(ctx);
+    await removeSubscriptions(ctx);
+    await purgeAll(ctx, executionsBefore(ago(ctx, KEPT_EXECUTIONS_SECONDS)), []);
+    await purgeAll(ctx, hookDeliveriesBefore(ago(ctx, KEPT_HOOKS_SECONDS)), []);
+    await purgeDeletedAutomations(ctx);
+    while ((await purgeThreads(ctx)) === BATCH && !ctx.shutdown.aborted);
+    await purgeProjects(ctx);
+    await purgeRepositories(ctx);
+    await purgeOrganizations(ctx);
   });
 }
 

@@ -1,8 +1,8 @@
 import Type from 'typebox';
 import { read } from '../http/operation.ts';
-import { Enum, ListQuery, Page, SearchText } from '../http/schemas.ts';
+import { ListQuery, Page, SearchText } from '../http/schemas.ts';
 import { allAppsFilters, listOfAllApps } from '../projects/index.ts';
-import { answerListed, titleMatches } from './listed-threads.ts';
+import { answerListed, Sort, titleMatches } from './listed-threads.ts';
 import { Thread, THREAD_STATUSES } from './schemas.ts';
 
 export const listAllAppThreads = read({
@@ -12,12 +12,7 @@ export const listAllAppThreads = read({
   query: ListQuery({
     ...allAppsFilters(THREAD_STATUSES),
     query: Type.Optional(SearchText('title')),
-    sort: Type.Optional(
-      Enum(['activity'], {
-        description:
-          'By `updatedAt`, newest first. A thread that changes while its list is read moves to the first page.',
-      }),
-    ),
+    sort: Sort,
   }),
   responses: { 200: Page('threads', Thread) },
   async handle(call) {

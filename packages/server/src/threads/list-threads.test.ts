@@ -1,10 +1,12 @@
+import { sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { newAccount, tenant } from '../accounts/callers.fixture.ts';
+import { scopeHash, sealCursor } from '../http/cursors.ts';
 import { newId } from '../ids.ts';
 import { record } from '../pull-requests/records.fixture.ts';
 import { startTestServer } from '../service.fixture.ts';
 import type { TestServer } from '../service.fixture.ts';
-import { ok } from './threads.fixture.ts';
+import { newApp, ok, refusal } from './threads.fixture.ts';
 
 let s: TestServer;
 beforeAll(async () => {
@@ -16,7 +18,7 @@ afterAll(async () => {
 
 /** A separate organization, with its calls. */
 async function newCaller() {
-  const { cookie } = await tenant(s);
+  const { cookie, organization } = await tenant(s);
   const { key, account } = await newAccount(s, cookie);
   const call = (method: string, path: string, body?: unknown) => s.call(method, path, body, { key });
   const newProject = async (): Promise<string> =>
@@ -27,9 +29,23 @@ async function newCaller() {
     call('GET', `/api/threads?${new URLSearchParams(filters).toString()}`);
   const found = async (filters: Record<string, string>): Promise<string[]> =>
     (await ok(list(filters))).threads.map(({ id }: { id: string }) => id);
-  return { cookie, account, call, newProject, newThread, list, found };
+  return { cookie, organization, account, call, newProject, newThread, list, found };
 }
 type Caller = Awaited<ReturnType<typeof newCaller>>;
+
+const touch = (id: string, time: string, status: string) =>
+  sql`update threads set updated_at = ${time}, status = ${status} where id = ${id}`.execute(s.service.ctx.db);
+
+/** The ids of all pages of one thread each. */
+async function pagesOf({ list }: Caller, filters: Record<string, string>): Promise<string[]> {
+  const found: string[] = [];
+  for (let cursor: string | null = ''; cursor !== null;) {
+    const body = await ok(list({ ...filters, limit: '1', ...(cursor && { cursor }) }));
+    found.push(...body.threads.map(({ id }: { id: string }) => id));
+    cursor = body.nextCursor;
+  }
+  return found;
+}
 
 describe('200', () => {
   test('by task, by creator, by text in the title, and by all filters together', async () => {
@@ -137,6 +153,113 @@ describe('200', () => {
     expect(await found({ query })).toEqual([thread]);
   });
 
+  test('by several statuses, and by activity: of apps and Direct projects in one list', async () => {
+    const caller = await newCaller();
+    const { cookie, call, newProject, newThread, found } = caller;
+    const me = (await s.call('GET', '/api/session', undefined, { cookie })).body.user.id as string;
+    const project = await newProject();
+    const { appId } = await newApp({ ...s, call }, { a: 'a' });
+    const a = await newThread(project, 'Alpha');
+    const b = await newThread(appId, 'Beta');
+    const c = (await ok(s.call('POST', '/api/threads', { projectId: project, title: 'Gamma' }, { cookie })))
+      .thread.id as string;
+    const d = await newThread(appId, 'Delta');
+    const e = await newThread(project, 'Epsilon');
+    await touch(a, '2026-01-05T00:00:00.001Z', 'waiting');
+    await touch(b, '2026-01-03T00:00:00.123Z', 'failed');
+    // At the same moment the newer one is first.
+    await touch(c, '2026-01-03T00:00:00.123Z', 'waiting');
+    await touch(d, '2026-01-01T00:00:00Z', 'waiting');
+    await touch(e, '2026-01-02T00:00:00Z', 'ready');
+    const { key } = await newAccount(s, cookie, { projectIds: [project, newId('prj')] });
+    const rows: [Record<string, string>, string[]][] = [
+      [{ sort: 'activity' }, [a, c, b, e, d]],
+      [{ status: 'waiting' }, [d, c, a]],
+      [{ status: 'ready,waiting' }, [e, d, c, a]],
+      [{ status: 'failed,waiting,failed' }, [d, c, b, a]],
+      [{ status: 'queued,archived' }, []],
+      [{ status: 'waiting,failed', sort: 'activity' }, [a, c, b, d]],
+      [{ status: 'waiting', sort: 'activity', projectId: appId }, [d]],
+      [{ status: 'waiting,ready', projectId: project }, [e, c, a]],
+      [{ sort: 'activity', createdByUserId: me }, [c]],
+      [{ status: 'waiting,failed', createdByUserId: me }, [c]],
+      [{ status: 'failed', createdByUserId: me }, []],
+      [{ sort: 'activity', repositoryId: newId('repo') }, []],
+      [{ sort: 'activity', createdByAutomation: 'false' }, [a, c, b, e, d]],
+      [{ sort: 'activity', taskId: newId('task') }, []],
+      [{ sort: 'activity', pullRequestState: 'open' }, []],
+      [{ sort: 'activity', archived: 'false' }, [a, c, b, e, d]],
+      [{ sort: 'activity', archived: 'true' }, []],
+      [{ status: 'waiting', archived: 'true' }, []],
+      [{ sort: 'activity', query: 'ta' }, [b, d]],
+      [{ status: 'waiting,ready', query: 'l' }, [e, d, a]],
+    ];
+    for (const [filters, expected] of rows) {
+      expect(await found(filters), JSON.stringify(filters)).toEqual(expected);
+      expect(await pagesOf(caller, filters), JSON.stringify(filters)).toEqual(expected);
+      const ofKey = await ok(
+        s.call('GET', `/api/threads?${new URLSearchParams(filters).toString()}`, undefined, { key }),
+      ).catch(() => null);
+      const seen = ofKey?.threads.map(({ id }: { id: string }) => id) ?? [];
+      expect(seen).toEqual(
+        filters.projectId === appId ? [] : expected.filter((id) => [a, c, e].includes(id)),
+      );
+    }
+    await ok(call('DELETE', `/api/projects/${project}`));
+    expect(await found({ sort: 'activity' })).toEqual([b, d]);
+    expect(await found({ status: 'waiting,ready' })).toEqual([d]);
+  });
+
+  test('a cursor is bound to the sort and the statuses, in whatever order they are named', async () => {
+    const { newProject, newThread, list } = await newCaller();
+    const project = await newProject();
+    for (let i = 0; i < 3; i++) await newThread(project);
+    const next = async (filters: Record<string, string>) =>
+      (await ok(list({ ...filters, limit: '1' }))).nextCursor as string;
+    const cursor = await next({ status: 'queued,failed', sort: 'activity' });
+    expect((await ok(list({ status: 'failed,queued', sort: 'activity', cursor }))).threads).toHaveLength(2);
+    for (const filters of [
+      {},
+      { sort: 'activity' },
+      { status: 'queued,failed' },
+      { status: 'queued', sort: 'activity' },
+      { status: 'queued,failed', sort: 'activity', projectId: project },
+    ] as Record<string, string>[])
+      expect(await refusal(list({ ...filters, cursor }))).toBe('400 invalid_cursor');
+    expect(await refusal(list({ sort: 'activity', cursor: await next({}) }))).toBe('400 invalid_cursor');
+  });
+
+  test('a cursor of version 0.1.0 goes on: it knew no sort, and one status', async () => {
+    const { organization, newProject, newThread, list } = await newCaller();
+    const project = await newProject();
+    const [a, b] = [await newThread(project), await newThread(project)];
+    for (const status of [undefined, 'queued']) {
+      const chosen = [...Array(6).fill(null), status ?? null, null, null, null];
+      const scope = scopeHash('all threads', organization.id, ...chosen);
+      const cursor = sealCursor(s.service.ctx.secretKey, [scope, b]);
+      const { threads } = await ok(list({ cursor, ...(status && { status }) }));
+      expect(threads.map(({ id }: { id: string }) => id)).toEqual([a]);
+    }
+  });
+
+  test('by activity, a filter that few match reads a part of the list for a page', async () => {
+    const { call, newProject, newThread, list } = await newCaller();
+    const project = await newProject();
+    const { task } = await ok(call('POST', '/api/tasks', { projectId: project, title: 't' }));
+    const last = await newThread(project, 't', task.id);
+    await touch(last, '2026-01-01T00:00:00Z', 'waiting');
+    await sql`insert into threads (id, org_id, project_id, listed, status, initialization_state, title, created_by)
+      select 'thr_0' || lpad(n::text, 25, '0'), org_id, project_id, listed, 'waiting', 'completed', 'Title', 'x'
+      from threads cross join generate_series(1, 5000) n where id = ${last}`.execute(s.service.ctx.db);
+    for (const query of [{}, { query: 't' }] as Record<string, string>[]) {
+      const filter = { sort: 'activity', taskId: task.id as string, ...query };
+      const first = await ok(list(filter));
+      expect(first).toMatchObject({ threads: [], hasMore: true });
+      const { threads, hasMore } = await ok(list({ ...filter, cursor: first.nextCursor }));
+      expect([threads.map(({ id }: { id: string }) => id), hasMore]).toEqual([[last], false]);
+    }
+  });
+
   test('by the repository, and by the state of the primary pull request', async () => {
     const caller = await newCaller();
     const states = {
@@ -209,6 +332,11 @@ describe('400', () => {
     ['createdByAutomation=yes', '/query/createdByAutomation'],
     ['createdByAutomation=1', '/query/createdByAutomation'],
     ['archived=maybe', '/query/archived'],
+    ['status=', '/query/status'],
+    ['status=nonsense', '/query/status'],
+    ['status=failed,nonsense', '/query/status'],
+    ['status=failed,', '/query/status'],
+    ['sort=name', '/query/sort'],
     ['pullRequestState=draft', '/query/pullRequestState'],
     ['pullRequestState=', '/query/pullRequestState'],
     ['repositoryId=', '/query/repositoryId'],

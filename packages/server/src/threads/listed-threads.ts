@@ -1,12 +1,21 @@
-/** The answer of lists of app threads, of one app or of all. */
+/** The answer of lists of threads, of one app, of all, or of Direct projects too. */
 import type { RawBuilder } from 'kysely';
+import Type from 'typebox';
 import { placeOf } from '../db/listed.ts';
 import { containsText } from '../db/search.ts';
 import type { Call } from '../http/operation.ts';
+import { Enum } from '../http/schemas.ts';
 import { pageOf } from '../projects/index.ts';
 import type { BoundList } from '../projects/index.ts';
 import { readThreads } from './read-threads.ts';
 import { threadView } from './view.ts';
+
+export const Sort = Type.Optional(
+  Enum(['activity'], {
+    description:
+      'By `updatedAt`, newest first. A thread that changes while its list is read moves to the first page.',
+  }),
+);
 
 export const titleMatches = (part: string | undefined): RawBuilder<boolean> | undefined =>
   part === undefined ? undefined : containsText('title', part);

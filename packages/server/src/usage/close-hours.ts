@@ -4,13 +4,15 @@
  */
 import type { Context } from '../context.ts';
 import { every } from '../jobs/every.ts';
+import type { When } from '../jobs/every.ts';
 import { closeHour, hoursToClose } from './store.ts';
 
 const ROUND_MS = 5 * 60_000;
 
 /** Starts closing hours, until the process stops. */
-export function keepHoursClosed(ctx: Context): void {
+export function keepHoursClosed(ctx: Context, when: When): void {
   every(ROUND_MS, () => closeHours(ctx), {
+    when,
     until: ctx.shutdown,
     onFailure: (err) => ctx.log.warn({ err }, 'hours of usage were not summed; they are in five minutes'),
   });

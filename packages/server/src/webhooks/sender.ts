@@ -14,6 +14,7 @@ import { WEBHOOKS_LOCK } from '../db/advisory-locks.ts';
 import { holdLock } from '../db/hold-lock.ts';
 import type { DeliveryAttempt } from '../db/schema.ts';
 import { limitConcurrency } from '../limit-concurrency.ts';
+import type { When } from '../jobs/every.ts';
 import { Rest } from '../jobs/rest.ts';
 import { openSigningSecrets } from '../signing-secrets.ts';
 import { attempt } from './attempt.ts';
@@ -60,9 +61,9 @@ export interface Sender {
   stop(): Promise<void>;
 }
 
-export function startSender(ctx: Deps, connection: PoolConfig, limits: Limits = LIMITS): Sender {
+export function startSender(ctx: Deps, connection: PoolConfig, limits: Limits = LIMITS, when?: When): Sender {
   return holdLock(
-    { connection, lock: WEBHOOKS_LOCK, name: 'webhooks', log: ctx.log },
+    { connection, lock: WEBHOOKS_LOCK, name: 'webhooks', log: ctx.log, when },
     async (client, signal) => {
       await Promise.all([new Sending(ctx, client, limits).run(signal), maintainDeliveries(ctx, signal)]);
     },

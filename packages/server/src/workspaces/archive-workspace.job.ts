@@ -21,12 +21,16 @@ import type { Tx } from '../db/transaction.ts';
 import { enqueue } from '../jobs/enqueue.ts';
 import { LostJob } from '../jobs/job.ts';
 import type { Job } from '../jobs/job.ts';
+import { isLost } from '../runner/at-runner.ts';
 import { endTasks } from '../runner/await-runner.ts';
+import { runnerName } from '../runner/runner-id.ts';
 import { abandon } from '../sources/index.ts';
 import { delayArchive, isIdle, lockThreadById } from '../threads/index.ts';
 import { changeWorkspace, vanishWorkspace } from './change-workspace.ts';
+import { atThread } from './place-thread.ts';
 import { isBeyondReading, keepUnsaved, readUnsaved } from './save-workspace.ts';
 import type { Unsaved } from './save-workspace.ts';
+import { isOfOtherHost } from './store.ts';
 
 const AGAIN_SECONDS = 30;
 const MAX_RETRY_SECONDS = 60;
@@ -37,7 +41,7 @@ type ArchiveJob = Job<'workspace.archive'>;
 
 export async function archiveWorkspace(ctx: Context, job: ArchiveJob): Promise<void> {
   try {
-    await archive(ctx, job);
+    await archive(await atThread(ctx, job.payload.threadId), job);
   } catch (error) {
     if (error instanceof LostJob || job.signal.aborted || !(await retryLater(ctx, job))) throw error;
     ctx.log.warn(
@@ -52,6 +56,7 @@ async function archive(ctx: Context, job: ArchiveJob): Promise<void> {
   const thread = await ctx.db.selectFrom('threads').selectAll().where('id', '=', threadId).executeTakeFirst();
   if (!thread || !(await isDue(ctx, ctx.db, thread))) return;
   const isKept = thread.workspace_status === 'ready' && !thread.deleted_at;
+  if (isKept && (await isLost(ctx, thread.runner_id))) return recordVanished(ctx, job);
   const unsaved = isKept ? await read(ctx, job, thread) : null;
   if (unsaved === 'vanished') return recordVanished(ctx, job);
   if (!(await save(ctx, job, unsaved)))
@@ -90,8 +95,11 @@ async function read(ctx: Context, job: ArchiveJob, thread: ThreadRow): Promise<U
     if (!(error instanceof RunnerError && error.status === 404)) throw error;
     // A runner loses no workspace. Where it is the thread's own, an earlier worker ended the workspace and
     // died before it recorded that.
-    const { id, pid } = await ctx.runner.status();
-    return thread.runner_id === `${id}:${pid}` ? null : 'vanished';
+    const own = runnerName(ctx, await ctx.runner.status());
+    if (thread.runner_id === own) return null;
+    // Its own worker saves it.
+    if (thread.runner_id !== null && (await isOfOtherHost(ctx.db, thread.runner_id, own))) throw error;
+    return 'vanished';
   }
 }
 

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { CaptureResult } from '@headrace/runner/protocol';
+import type { CaptureResult, OverRequest } from '@headrace/runner/protocol';
 import type { Context } from '../context.ts';
 import { clean } from '../db/clean-text.ts';
 import type { ProjectRow, ThreadRow } from '../db/schema.ts';
@@ -52,19 +52,39 @@ export async function captureWorkspace(
   thread: ThreadRow,
   from: string | Tree | null,
 ): Promise<Capture> {
+  const basis = await basisOf(ctx, thread, from);
+  return judged(ctx, basis, await ctx.runner.capture(thread.id, basis.request));
+}
+
+/** What a workspace is compared with, and what the runner is asked. */
+export interface Basis extends Grounds {
+  base: Tree;
+  isSource: boolean;
+  request: string[] | OverRequest;
+}
+
+/** Reads all that a capture needs beside the workspace. */
+export async function basisOf(ctx: Context, thread: ThreadRow, from: string | Tree | null): Promise<Basis> {
   const base: Tree = from === null ? new Map() : typeof from === 'string' ? await loadTree(ctx, from) : from;
   const { project, below } = await groundsOf(ctx, thread);
-  const result = await ctx.runner.capture(
-    thread.id,
-    below ? { over: below.id, ...difference(below.tree, base) } : [...base.keys()],
-  );
+  return {
+    base,
+    isSource: typeof from === 'string',
+    project,
+    below,
+    request: below ? { over: below.id, ...difference(below.tree, base) } : [...base.keys()],
+  };
+}
+
+/** Holds what the runner found against the rules of sources. */
+export function judged(
+  ctx: Context,
+  { base, isSource, project, below }: Basis,
+  result: CaptureResult,
+): Capture {
   const strays = result.strays ?? [];
   const tree = treeOf(result, below?.tree);
-  const { paths, limit } = checkTree(
-    tree,
-    limitsOf(ctx, project),
-    typeof from === 'string' ? base : undefined,
-  );
+  const { paths, limit } = checkTree(tree, limitsOf(ctx, project), isSource ? base : undefined);
   const refused = [...strays.map(({ path, fault }) => ({ path, message: fault })), ...paths];
   const held = limit === null ? without(tree, paths) : null;
   return {
@@ -183,14 +203,22 @@ export async function stageCapture(
   baseSourceId: string | null,
 ): Promise<Staged> {
   const base: Tree = baseSourceId === null ? new Map() : await loadTree(ctx, baseSourceId);
+  const blobs = await readCaptured(ctx, thread.id, contentsBeyond(capture, base));
+  return stageBlobs(ctx, { org_id: thread.org_id, id: thread.project_id }, blobs);
+}
+
+/** The contents of a capture that neither its base nor the source below the workspace has, by SHA-256. */
+export function contentsBeyond(
+  { tree, below }: Pick<Capture, 'tree' | 'below'>,
+  base: Tree,
+): Map<string, { path: string; byteSize: number }> {
   const known = new Set(
-    [base, capture.below].flatMap((tree) => Array.from(tree?.values() ?? [], (entry) => entry.sha256)),
+    [base, below].flatMap((one) => Array.from(one?.values() ?? [], (entry) => entry.sha256)),
   );
   const wanted = new Map<string, { path: string; byteSize: number }>();
-  for (const [path, { sha256, byteSize }] of capture.tree)
+  for (const [path, { sha256, byteSize }] of tree)
     if (!known.has(sha256) && !wanted.has(sha256)) wanted.set(sha256, { path, byteSize });
-  const blobs = await readCaptured(ctx, thread.id, wanted);
-  return stageBlobs(ctx, { org_id: thread.org_id, id: thread.project_id }, blobs);
+  return wanted;
 }
 
 /**

@@ -1,5 +1,7 @@
 export { captureWorkspace, readCaptured, stageCapture, WorkspaceChanged } from './capture-workspace.ts';
 export type { Capture } from './capture-workspace.ts';
+export { captureMidway } from './capture-midway.ts';
+export type { Midway } from './capture-midway.ts';
 export { changeWorkspace, giveUpRestore } from './change-workspace.ts';
 export { freshDeadline, renewedDeadline } from './idle.ts';
 export { groundOfSource, linksOfSource, sameLinks } from './ground.ts';
@@ -9,5 +11,6 @@ export { prepareWorkspace, recordWorkspaceSource, resetWorkspace } from './prepa
 export { putSourceFiles } from './restore-workspace.ts';
 export { archiveWorkspace, archivingDied, enqueueArchive } from './archive-workspace.job.ts';
 export { initializationDied, initializeThread } from './initialize-thread.job.ts';
+export { atThread, isThreadLost, placeThread, stayWithThread } from './place-thread.ts';
 export { sweepWorkspaces } from './sweep.ts';
 export { isBeyondReading } from './save-workspace.ts';

@@ -9,6 +9,7 @@ import type { Tx } from '../db/transaction.ts';
 import type { Job } from '../jobs/job.ts';
 import type { SetupFound } from '../setups/index.ts';
 import { awaitRunner, endTasks } from '../runner/await-runner.ts';
+import { awaitRoom, freeAfter } from '../runner/place-work.ts';
 import {
   changeThread,
   initializationChange,
@@ -19,6 +20,7 @@ import type { LoadedThread } from '../threads/index.ts';
 import { changeWorkspace } from './change-workspace.ts';
 import { freshDeadline } from './idle.ts';
 import { fetchStart, RepositoryFault, resolveStart } from './fetch-start.ts';
+import { placeThread } from './place-thread.ts';
 import { restoreWithSetup, setupColumns } from './restore-with-setup.ts';
 
 const ATTEMPTS = 3;
@@ -51,6 +53,25 @@ export async function initializeThread(
   job: InitializeJob,
   failQueuedRuns: FailQueuedRuns,
 ): Promise<void> {
+  const holder = `thread:${job.payload.threadId}`;
+  const at = await placeThread(ctx, job.payload.threadId);
+  if (typeof at === 'string') return putOff(ctx, job, at);
+  try {
+    await initializeAt(at, job, failQueuedRuns);
+  } finally {
+    await freeAfter(ctx, job, holder);
+  }
+}
+
+/** No runner has room: the thread waits for one. */
+async function putOff(ctx: Context, job: InitializeJob, why: 'no room' | 'suspect'): Promise<void> {
+  await transaction(ctx, async (tx) => {
+    await job.fence(tx);
+    await awaitRoom(tx, job, why);
+  });
+}
+
+async function initializeAt(ctx: Context, job: InitializeJob, failQueuedRuns: FailQueuedRuns): Promise<void> {
   const begun = await begin(ctx, job);
   if (!begun) return;
   const { thread } = begun;
@@ -76,10 +97,12 @@ async function begin(ctx: Context, job: InitializeJob): Promise<LoadedThread | u
     if (!change || now.thread.archived_at) return undefined;
     const { workspace_status: status, workspace_setup_status: setup, setup_id: setupId } = now.thread;
     const hasWaited = setup === 'running' && setupId !== null;
+    const at = ctx.at ? { runner_id: ctx.at.id } : {};
     const thread =
       status === 'preparing'
         ? await changeThread(tx, now, {
             ...change,
+            ...at,
             ...(hasWaited
               ? {
                   initialization_attempt_count: now.thread.initialization_attempt_count,
@@ -89,7 +112,11 @@ async function begin(ctx: Context, job: InitializeJob): Promise<LoadedThread | u
                 }
               : {}),
           })
-        : await changeWorkspace(tx, now, { event: 'prepare', reason: 'initialization', change });
+        : await changeWorkspace(tx, now, {
+            event: 'prepare',
+            reason: 'initialization',
+            change: { ...change, ...at },
+          });
     return { ...now, thread };
   });
 }

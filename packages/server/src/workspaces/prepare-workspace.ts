@@ -4,7 +4,8 @@ import { transaction } from '../db/transaction.ts';
 import type { Job } from '../jobs/job.ts';
 import { loadTree } from '../sources/index.ts';
 import type { Tree } from '../trees/tree.ts';
-import { lockThreadById, setWorkspaceSource } from '../threads/index.ts';
+import { changeThread, lockThreadById, setWorkspaceSource } from '../threads/index.ts';
+import { atRunner } from '../runner/at-runner.ts';
 import { awaitRunner, endTasks } from '../runner/await-runner.ts';
 import type { Holder } from '../runner/await-runner.ts';
 import { WorkspaceUnavailable } from '../runner/workspace-unavailable.ts';
@@ -14,19 +15,39 @@ import { changedLinks, groundOf } from './ground.ts';
 import { freshDeadline } from './idle.ts';
 import { packPatch } from './pack-patch.ts';
 import { restoreWithSetup, setupColumns } from './restore-with-setup.ts';
-import { isAtFormer, leaveFormer } from './leave-former.ts';
+import { formerPlace, leaveFormer } from './leave-former.ts';
 import { isBeyondReading, keepUnsaved, readUnsaved } from './save-workspace.ts';
 
 /** What a workspace is prepared for. */
 interface Purpose {
   reason: 'run' | 'exec';
   runId: string | null;
+  /** Whether it goes on from the work of a lost run, where there is such work. */
+  goesOn?: boolean;
 }
 
 const EMPTY: Tree = new Map();
 
 async function treeOf(ctx: Context, sourceId: string | null): Promise<Tree> {
   return sourceId === null ? EMPTY : loadTree(ctx, sourceId);
+}
+
+/**
+ * The source that the workspace is to hold: the latest one, or the recovery source of a lost run that had begun
+ * from that.
+ */
+async function wantedSource(
+  ctx: Context,
+  { latest_source_id: latest, lost_work_source_id: lost }: ThreadRow,
+  goesOn = false,
+): Promise<string | null> {
+  if (!goesOn || lost === null) return latest;
+  const { parent_source_ids: parents } = await ctx.db
+    .selectFrom('sources')
+    .select('parent_source_ids')
+    .where('id', '=', lost)
+    .executeTakeFirstOrThrow();
+  return (parents[0] ?? null) === latest ? lost : latest;
 }
 
 /**
@@ -56,18 +77,24 @@ export async function prepareWorkspace(
     (await ctx.runner.workspaceExists(threadId))
   ) {
     try {
-      return await bringToLatest(ctx, job, thread);
+      return await bringTo(ctx, job, thread, await wantedSource(ctx, thread, purpose.goesOn));
     } catch (error) {
       if (!isBeyondReading(error)) throw error;
       // Its last saved source counts.
       await ctx.runner.deleteWorkspace(threadId, job.claimedAt);
     }
   }
-  if (thread.workspace_status === 'ready' && (await isAtFormer(ctx, thread)))
-    await leaveFormer(ctx, job, thread);
-  // The end of its runtime was not confirmed.
+  const former = thread.workspace_status === 'ready' ? await formerPlace(ctx, thread) : undefined;
+  if (former) await leaveFormer(former, job, thread);
+  // The end of its runtime was not confirmed. A runner of the fleet that does not answer is told with its next report.
   if (thread.workspace_status === 'cleanup_pending')
-    await ctx.runner.deleteWorkspace(threadId, job.claimedAt);
+    await (
+      await atRunner(ctx, thread.runner_id)
+    ).runner
+      .deleteWorkspace(threadId, job.claimedAt)
+      .catch((error: unknown) => {
+        if (!ctx.fleet) throw error;
+      });
   return restore(ctx, job, threadId, { ...purpose, runnerId });
 }
 
@@ -86,14 +113,14 @@ async function restore(
   ctx: Context,
   job: Holder & Pick<Job, 'putOff'>,
   threadId: string,
-  { runnerId, reason, runId }: Purpose & { runnerId: string },
+  { runnerId, reason, runId, goesOn }: Purpose & { runnerId: string },
 ): Promise<ThreadRow | 'waits' | undefined> {
   const thread = await beginRestore(ctx, job, threadId, { reason, runId });
   if (!thread) return undefined;
   await endTasks(ctx, job, threadId);
-  const setup = await restoreWithSetup(ctx, job, thread);
+  const restored = await wantedSource(ctx, thread, goesOn);
+  const setup = await restoreWithSetup(ctx, job, thread, restored);
   if (setup === undefined || setup === 'waits') return setup;
-  const restored = thread.latest_source_id;
   return transaction(ctx, async (tx) => {
     await job.fence(tx);
     const now = await lockThreadById(tx, threadId);
@@ -140,7 +167,8 @@ async function beginRestore(
       );
     if (thread.workspace_status !== 'preparing')
       thread = await changeWorkspace(tx, { ...now, thread }, { event: 'prepare', reason, runId });
-    return thread;
+    // Where it is being made: what reports it from elsewhere is told to forget it.
+    return ctx.at ? changeThread(tx, { ...now, thread }, { runner_id: ctx.at.id }) : thread;
   });
 }
 
@@ -148,9 +176,13 @@ async function beginRestore(
  * Patches an existing workspace. One whose source is unknown was cut off in the middle of work: its files
  * are kept first.
  */
-async function bringToLatest(ctx: Context, job: Holder, thread: ThreadRow): Promise<ThreadRow> {
+async function bringTo(
+  ctx: Context,
+  job: Holder,
+  thread: ThreadRow,
+  sourceId: string | null,
+): Promise<ThreadRow> {
   await endTasks(ctx, job, thread.id);
-  const sourceId = thread.latest_source_id;
   if (thread.workspace_source_id === sourceId) return thread;
   if (thread.workspace_source_id !== null) return resetWorkspace(ctx, job, thread, { sourceId });
   const unsaved = await readUnsaved(ctx, thread);
@@ -161,7 +193,7 @@ async function bringToLatest(ctx: Context, job: Holder, thread: ThreadRow): Prom
       if (now) await keepUnsaved(tx, now, unsaved);
     });
   }
-  const present = unsaved?.present ?? { tree: await treeOf(ctx, sourceId), strays: [] };
+  const present = unsaved?.present ?? { tree: await treeOf(ctx, thread.latest_source_id), strays: [] };
   return resetWorkspace(ctx, job, thread, { sourceId, present });
 }
 

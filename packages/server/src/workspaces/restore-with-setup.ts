@@ -12,7 +12,7 @@ import { restoreWorkspace } from './restore-workspace.ts';
 const TRIES = 3;
 
 /**
- * Makes a thread's workspace from its latest source and its setup's layer. `waits`: the setup is under way; the
+ * Makes a thread's workspace from a source of it and that one's setup's layer. `waits`: the setup is under way; the
  * thread says so, and the job is put off until its end. Undefined where the thread was archived or deleted while
  * that was found out.
  */
@@ -20,11 +20,12 @@ export async function restoreWithSetup(
   ctx: Context,
   job: Holder & Pick<Job, 'putOff'>,
   thread: ThreadRow,
+  sourceId = thread.latest_source_id,
 ): Promise<SetupFound | 'waits' | undefined> {
   for (let tries = 0; tries < TRIES; tries++) {
-    const setup = await awaitSetup(ctx, job, thread);
+    const setup = await awaitSetup(ctx, job, { ...thread, source_id: sourceId });
     if (setup === undefined || setup === 'waits') return setup;
-    if (await restoreWorkspace(ctx, job, thread, { sourceId: thread.latest_source_id, setup })) return setup;
+    if (await restoreWorkspace(ctx, job, thread, { sourceId, setup })) return setup;
   }
   throw new Error('layers are dropped faster than workspaces are made of them');
 }
@@ -32,12 +33,11 @@ export async function restoreWithSetup(
 async function awaitSetup(
   ctx: Context,
   job: Pick<Job, 'fence' | 'putOff'>,
-  thread: ThreadRow,
+  of: Pick<ThreadRow, 'id' | 'org_id' | 'project_id' | 'source_id'>,
 ): Promise<SetupFound | 'waits' | undefined> {
   let isGone = false;
-  const of = { ...thread, source_id: thread.latest_source_id };
   const found = await setupOrWait(ctx, job, of, async (tx, setupId) => {
-    const now = await lockThreadById(tx, thread.id);
+    const now = await lockThreadById(tx, of.id);
     // The end of its workspace comes next, and must not wait for the setup.
     isGone = !now || now.thread.archived_at !== null;
     if (!now || isGone) return false;

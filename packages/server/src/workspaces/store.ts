@@ -36,15 +36,51 @@ export async function dueThreads(db: Db, now: RawBuilder<Date>, limit: number): 
   return rows;
 }
 
-/** Threads whose workspace was at a runner of this host that is none of the live ones; the first is current. */
-export async function vanishedThreads(db: Db, live: readonly string[], limit: number): Promise<string[]> {
+/**
+ * Threads whose workspace was at a runner of this host that is none of the live ones; the first is current. Before they
+ * had names of their own all hosts' runners were called `local`: such a one was this host's, unless another host has
+ * a process that still reports one.
+ */
+export async function vanishedThreads(
+  db: Db,
+  { live, host }: { live: readonly string[]; host: string },
+  limit: number,
+): Promise<string[]> {
   const { rows } = await sql<{ id: string }>`
     select t.id from threads t
-    where t.workspace_status = 'ready' and t.deleted_at is null
-      and t.runner_id <> all(${live}::text[]) and split_part(t.runner_id, ':', 1) = split_part(${live[0]!}, ':', 1)
+    where t.workspace_status = 'ready' and t.deleted_at is null and t.runner_id <> all(${live}::text[])
+      and (split_part(t.runner_id, ':', 1) = split_part(${live[0]!}, ':', 1) or (t.runner_id like 'local:%' and not exists (
+        select from processes p where p.runner->>'id' = 'local' and p.host <> ${host} and p.last_seen_at > now() - interval '30 seconds')))
       and ${isUnused}
     limit ${limit}`.execute(db);
   return rows.map(({ id }) => id);
+}
+
+/** Threads whose workspace is at a runner that the fleet has lost. */
+export async function threadsAtLost(db: Db, limit: number): Promise<string[]> {
+  const { rows } = await sql<{ id: string }>`
+    select t.id from runners k join threads t on t.runner_id = k.boot_id
+    where k.state in ('lost', 'gone') and t.workspace_status = 'ready' and t.deleted_at is null and ${isUnused}
+    limit ${limit}`.execute(db);
+  return rows.map(({ id }) => id);
+}
+
+/** Threads whose workspace is at a runner that no row of the fleet is about. */
+export async function threadsAtUnknown(db: Db, limit: number): Promise<string[]> {
+  const { rows } = await sql<{ id: string }>`
+    select t.id from threads t
+    where t.workspace_status = 'ready' and t.deleted_at is null
+      and not exists (select from runners k where k.boot_id = t.runner_id) and ${isUnused}
+    limit ${limit}`.execute(db);
+  return rows.map(({ id }) => id);
+}
+
+/** Whether a living process of another host reports the runner that a row names. */
+export async function isOfOtherHost(db: Db, runnerId: string, own: string): Promise<boolean> {
+  const { rows } = await sql`
+    select from processes where runner->>'id' = split_part(${runnerId}, ':', 1) and split_part(${runnerId}, ':', 1) <> split_part(${own}, ':', 1)
+      and last_seen_at > now() - interval '30 seconds' limit 1`.execute(db);
+  return rows.length > 0;
 }
 
 /** Whether any thread has its workspace at this runner. */

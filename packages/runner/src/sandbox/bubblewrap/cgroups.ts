@@ -1,5 +1,5 @@
 import { existsSync, mkdirSync, readFileSync, rmdirSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import type { SandboxLimits } from '../../protocol.ts';
 import { kill, settled } from '../processes.ts';
 
@@ -66,26 +66,59 @@ function sharedCpu(name: string): { cpu?: string } {
   }
 }
 
-function versionTwo(name: string): CgroupParent | undefined {
+/**
+ * Where the runner's own processes move, for all runners of a group: one that starts in it has its parent group as
+ * base.
+ */
+const LEAF = 'headrace-host';
+const MOVES = 10;
+
+/** The mount and the controllers are others in tests alone. */
+export function versionTwo(
+  name: string,
+  { mount = V1, controllers = ['memory', 'pids'] } = {},
+): CgroupParent | undefined {
   try {
     const own = /^0::(\/.*)$/m.exec(readFileSync('/proc/self/cgroup', 'utf8'))?.[1];
-    if (own === undefined || !readFileSync(`${V1}/cgroup.controllers`, 'utf8').includes('memory'))
-      return undefined;
-    const base = join(V1, own);
-    // A group with processes of its own, other than the root group, may not delegate controllers: the runner
-    // first moves into a leaf.
-    if (own !== '/') {
-      mkdirSync(join(base, `${name}-self`), { recursive: true });
-      writeFileSync(join(base, `${name}-self`, 'cgroup.procs'), String(process.pid));
-    }
-    writeFileSync(join(base, 'cgroup.subtree_control'), '+memory +pids');
+    const there = readFileSync(`${mount}/cgroup.controllers`, 'utf8').split(/\s+/);
+    if (own === undefined || !controllers.every((one) => there.includes(one))) return undefined;
+    const base = join(mount, basename(own) === LEAF ? dirname(own) : own);
+    const enabled = controllers.map((one) => `+${one}`).join(' ');
+    delegate(base, enabled);
     const folder = join(base, name);
     mkdirSync(folder, { recursive: true });
-    writeFileSync(join(folder, 'cgroup.subtree_control'), '+memory +pids');
+    writeFileSync(join(folder, 'cgroup.subtree_control'), enabled);
     optionally(join(base, 'cgroup.subtree_control'), '+cpu');
     return { version: 2, folders: [folder], boundsCpu: optionally(join(folder, 'cpu.weight'), CPU.weight) };
   } catch {
     return undefined;
+  }
+}
+
+/**
+ * Enables controllers for the groups below. A group with processes of its own may not: they move into a leaf. The root
+ * group may, but that of a container only looks like it: its path is `/`, too, and it has a type, which the root lacks.
+ * At a container's root everything is ours: its init, the service, a shell. What is started there later (`kubectl exec`)
+ * is put into init's group by runc and crun.
+ */
+function delegate(base: string, enabled: string): void {
+  const control = join(base, 'cgroup.subtree_control');
+  if (!existsSync(join(base, 'cgroup.type'))) {
+    writeFileSync(control, enabled);
+    return;
+  }
+  mkdirSync(join(base, LEAF), { recursive: true });
+  // What is moved may start others meanwhile.
+  for (let move = 1; ; move++) {
+    for (const pid of readLines(join(base, 'cgroup.procs')))
+      // 0: of another namespace of processes; written, it would mean this process.
+      if (pid !== '0') optionally(join(base, LEAF, 'cgroup.procs'), pid);
+    try {
+      writeFileSync(control, enabled);
+      return;
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'EBUSY' || move === MOVES) throw error;
+    }
   }
 }
 
@@ -152,7 +185,7 @@ function removed(folder: string): boolean {
   }
 }
 
-/** False where the file is missing: many kernels have swap accounting off, for example. */
+/** False where that is not possible: many kernels have swap accounting off, for example. */
 function optionally(file: string, value: string): boolean {
   try {
     writeFileSync(file, value);

@@ -4,6 +4,7 @@ import type { Sandbox, SandboxExit } from '../driver.ts';
 import { signalOf } from '../exit.ts';
 import { kill, processStat, settled } from '../processes.ts';
 import type { Cgroup } from './cgroups.ts';
+import { freezerOf } from './freezer.ts';
 import type { Launch } from './launch.ts';
 
 const GONE_TIMEOUT_MS = 10_000;
@@ -12,6 +13,7 @@ const GONE_TIMEOUT_MS = 10_000;
 export function startLaunch({ child, cgroup, args, info }: Launch, settings: string[]): Sandbox {
   args.end(settings.map((arg) => `${arg}\0`).join(''));
   const init = initOf(info);
+  const freezer = freezerOf(cgroup, init.pid);
   const ended = new Promise<{ code: number | null; signal: string | null }>((resolve) => {
     child.once('exit', (code, signal) => resolve({ code, signal }));
     child.once('error', () => resolve({ code: null, signal: null }));
@@ -32,12 +34,16 @@ export function startLaunch({ child, cgroup, args, info }: Launch, settings: str
     stdin: child.stdin!,
     stdout: child.stdout!,
     stderr: child.stderr!,
+    begun: init.known,
     initPid: init.pid,
     exited,
+    pause: () => freezer.freeze(),
+    resume: async () => freezer.thaw(),
     async kill() {
       // Kills the init first: with it the kernel ends every process of the namespace. Before bwrap has
       // reported it there is only bwrap itself.
       await Promise.race([init.known, ended]);
+      freezer.thaw();
       const pid = init.pid();
       if (pid !== undefined && processStat(pid)?.startTime === init.startTime()) kill(pid);
       child.kill('SIGKILL');

@@ -37,6 +37,8 @@ export class Container implements Sandbox {
   readonly stdout;
   readonly stderr;
   readonly exited: Promise<SandboxExit>;
+  readonly #begun = Promise.withResolvers<void>();
+  readonly begun = this.#begun.promise;
   readonly #engine: Engine;
   readonly #name: string;
   readonly #frames = new Frames();
@@ -44,6 +46,7 @@ export class Container implements Sandbox {
   #isKilled = false;
   #isStarted = false;
   #hasFailed = false;
+  #isPaused = false;
   #init: Init | undefined;
   #exit: SandboxExit | undefined;
 
@@ -63,7 +66,26 @@ export class Container implements Sandbox {
     return this.#init?.pid;
   }
 
+  async pause(): Promise<void> {
+    try {
+      await this.#engine.ask('POST', `/containers/${this.#name}/pause`, { timeoutMs: CALL_MS });
+      this.#isPaused = true;
+    } catch (error) {
+      // Rootless engines without control groups cannot.
+      throw new RunnerError(503, 'not_paused', `The container is not paused: ${(error as Error).message}`);
+    }
+  }
+
+  async resume(): Promise<void> {
+    if (!this.#isPaused) return;
+    this.#isPaused = false;
+    await this.#engine
+      .call('POST', `/containers/${this.#name}/unpause`, { timeoutMs: CALL_MS })
+      .catch(() => undefined);
+  }
+
   kill(): Promise<SandboxExit> {
+    void this.resume();
     this.#isKilled = true;
     this.#killed.resolve('killed');
     if (!this.#hasFailed) return this.exited;
@@ -86,6 +108,7 @@ export class Container implements Sandbox {
         ? new RunnerError(503, 'no_sandbox', `The container engine did not do its part: ${error.message}`)
         : error;
     } finally {
+      this.#begun.resolve();
       this.#input.unpipe().resume();
     }
     try {
@@ -113,6 +136,7 @@ export class Container implements Sandbox {
     if (this.#isKilled) return;
     await this.#engine.ask('POST', `/containers/${this.#name}/start`, { also: [304] });
     this.#isStarted = true;
+    this.#begun.resolve();
     void this.#look();
     await this.#ended();
   }

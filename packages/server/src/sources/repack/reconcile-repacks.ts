@@ -1,9 +1,10 @@
 import { sql } from 'kysely';
 import type { Context } from '../../context.ts';
 import { transaction } from '../../db/transaction.ts';
-import { base32 } from '../../ids.ts';
+import { base32, idTime } from '../../ids.ts';
 import { enqueue } from '../../jobs/enqueue.ts';
 import { every } from '../../jobs/every.ts';
+import type { When } from '../../jobs/every.ts';
 import { MANY_PACKS, MAX_PACK } from './plan.ts';
 
 const EVERY_MS = 15_000;
@@ -20,12 +21,13 @@ type Reconciling = Pick<Context, 'db' | 'bus' | 'log' | 'shutdown'>;
  * with new packs. Safe in every process at once. A count with each import would cost all what one in twenty
  * needs.
  */
-export function reconcileRepacks(ctx: Reconciling): void {
+export function reconcileRepacks(ctx: Reconciling, when: When): void {
   let known: NewestPacks | null = null;
   const look = async () => {
     known = await enqueueRepacks(ctx, known);
   };
   every(EVERY_MS, look, {
+    when,
     until: ctx.shutdown,
     onFailure: (err) => ctx.log.debug({ err }, 'packs were not looked through'),
   }).runNow();
@@ -44,7 +46,7 @@ export async function enqueueRepacks(
 ): Promise<NewestPacks> {
   const { rows } = await sql<{ project_id: string; org_id: string; newest: string; is_queued: boolean }>`
     select fresh.project_id, p.org_id, fresh.newest, exists (select from jobs j where j.key = 'repack:' || p.id) as is_queued
-    from (select project_id, max(id) as newest from packs where id >= ${known ? firstId(Date.now() - OVERLAP_MS) : ''} group by project_id) as fresh join projects p on p.id = fresh.project_id
+    from (select project_id, max(id) as newest from packs where id >= ${known ? firstId(idTime() - OVERLAP_MS) : ''} group by project_id) as fresh join projects p on p.id = fresh.project_id
     where p.deleted_at is null and (select count(*) from packs s where s.project_id = p.id and s.byte_size <= ${MAX_PACK.bytes} and octet_length(s.index) <= ${MAX_PACK.indexBytes}) >= ${MANY_PACKS}`.execute(
     ctx.db,
   );

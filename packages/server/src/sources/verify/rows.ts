@@ -50,8 +50,8 @@ export const unregistered = (isKnown: boolean) =>
     : 'The object is needed, and not registered: nothing will remove it with its project.';
 
 /**
- * Objects of live projects and organizations (or of one project) that are registered as kept and that no pack, build or skill
- * names.
+ * Objects of live projects and organizations (or of one project) that are registered as kept and that no pack, build, skill or
+ * snapshot of a run names.
  */
 export async function findUnused(
   db: Db,
@@ -61,7 +61,8 @@ export async function findUnused(
     select o.key, o.project_id from objects o join organizations g on g.id = o.org_id left join projects p on p.id = o.project_id
     where p.deleted_at is null and g.deleted_at is null and o.committed_at is not null and o.delete_after is null and (${projectId}::text is null or p.id = ${projectId})
       and not exists (select from packs where object_key = o.key) and not exists (select from builds where artifact_key = o.key)
-      and not exists (select from skills where archive_key = o.key)`.execute(db);
+      and not exists (select from skills where archive_key = o.key)
+      and not exists (select from run_snapshots where object_key = o.key)`.execute(db);
   return rows;
 }
 

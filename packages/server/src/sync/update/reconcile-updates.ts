@@ -2,6 +2,7 @@ import { sql } from 'kysely';
 import type { Context } from '../../context.ts';
 import { transaction } from '../../db/transaction.ts';
 import { every } from '../../jobs/every.ts';
+import type { When } from '../../jobs/every.ts';
 import { lockPullRequest } from '../../pull-requests/index.ts';
 import { cancelRuns, openRuns } from '../../runs/index.ts';
 import { changeThread, lockThreadById } from '../../threads/index.ts';
@@ -12,8 +13,9 @@ const EVERY_MS = 1_000;
 const BATCH = 100;
 
 /** Ends repairs of updates whose time is over. Safe in every process at once. */
-export function reconcileUpdates(ctx: Context): void {
+export function reconcileUpdates(ctx: Context, when: When): void {
   every(EVERY_MS, () => endOverdue(ctx), {
+    when,
     until: ctx.shutdown,
     onFailure: (err) => ctx.log.debug({ err }, 'repairs of pull requests could not be read'),
   });

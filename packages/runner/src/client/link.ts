@@ -1,0 +1,56 @@
+import { Agent, request, type ClientRequest, type IncomingMessage, type RequestOptions } from 'node:http';
+import type { Duplex } from 'node:stream';
+import { TlsAgent, type TlsTarget } from '../tls/index.ts';
+import { SIGN_OF_LIFE_MS } from '../protocol.ts';
+
+/** The path of a unix socket, or a runner on a node. */
+export type RunnerTarget = string | (TlsTarget & { silenceMs?: number });
+
+/** How requests reach a runner. */
+export interface Link {
+  request(options: RequestOptions): ClientRequest;
+  /** Closes idle connections. */
+  close(): void;
+}
+
+/**
+ * A runner that works for long shows a sign of life every SIGN_OF_LIFE_MS, so one that was silent for longer is
+ * away, or no packet reaches it.
+ */
+const SILENCE_MS = 4 * SIGN_OF_LIFE_MS;
+
+export const openLink = (target: RunnerTarget): Link =>
+  typeof target === 'string' ? socketLink(target) : tlsLink(target);
+
+/** The peer is on this machine: it answers, or its end closes the connection. */
+function socketLink(socketPath: string): Link {
+  const agent = new Agent({ keepAlive: true, maxSockets: Infinity });
+  return { request: (options) => request({ socketPath, agent, ...options }), close: () => agent.destroy() };
+}
+
+/** Answers may take any time; silence is bounded. */
+function tlsLink({ silenceMs = SILENCE_MS, ...target }: TlsTarget & { silenceMs?: number }): Link {
+  const agent = new TlsAgent(target, 'runner');
+  const { host, port } = target;
+  return {
+    request(options) {
+      const req = request({ host, port, agent, ...options });
+      req.setTimeout(silenceMs, () => {
+        if (isWaiting(req)) req.destroy(new Error(`It was silent for ${silenceMs / 1000} seconds.`));
+        else req.socket?.setTimeout(silenceMs);
+      });
+      // What an upgraded connection says is not the runner's.
+      req.once('upgrade', (_res, socket: Duplex & { setTimeout?: (ms: number) => void }) =>
+        socket.setTimeout?.(0),
+      );
+      return req;
+    },
+    close: () => agent.destroy(),
+  };
+}
+
+/** Whether the next byte is the peer's to send or to take, rather than this side's. */
+function isWaiting(req: ClientRequest & { res?: IncomingMessage }): boolean {
+  if (req.res) return req.res.readableLength < req.res.readableHighWaterMark;
+  return req.writableEnded || req.writableLength > 0;
+}

@@ -1,0 +1,2 @@
+export { startListener } from './listener.ts';
+export { watchFleet } from './watch.ts';
