@@ -56,7 +56,7 @@ HEADRACE_PUBLIC_URL or HEADRACE_PORT of the service's own host does.
 Exits with 5 if the console is switched off, and with 3 if it could not be built. --json prints {ok, url}.`,
     args: ['[PAGE]'],
     argHelp: {
-      PAGE: 'the id of an app, thread, apply, build, preview, or source of the app, the first 8 characters of one, ~NAME of a thread of the app or, where none has it, of an app, or @last, the last thread of the app; without an app, the last app',
+      PAGE: 'the id of an app, project, thread, apply, build, preview, or source of the app, the first 8 characters of one, the whole id of a task, automation, operation, repository, connection to a source control host, webhook or service account, ~NAME of a thread of the app or, where none has it, of an app, or @last, the last thread of the app; without an app, the last app',
     },
     argCompletes: { PAGE: 'thread' },
     options: { print: { type: 'boolean', help: 'print the address only' } },

@@ -7,13 +7,44 @@ import { testCli } from '../cli.fixture.ts';
 
 const APPLY = 'apl_01jd0000000000000000000000';
 const BUILD = 'bld_01jd0000000000000000000000';
+const ID = '_01jd0000000000000000000000';
+const OTHERS = {
+  task: 'tasks',
+  aut: 'automations',
+  op: 'operations',
+  wh: 'organization/webhooks',
+  repo: 'organization/repositories',
+  ins: 'organization/installations',
+  sa: 'organization/keys',
+};
 const PREVIEW = 'prv_01jd0000000000000000000000';
+
+const WITHOUT_APP =
+  /^\/api\/(projects|tasks|automations|operations|webhooks|service-accounts|source-control\/scm\/\w+)\/(\w+)$/;
+const KINDS = [
+  'project',
+  'task',
+  'automation',
+  'operation',
+  'subscription',
+  'account',
+  'repository',
+  'installation',
+];
+const NO_SUCH = () =>
+  Response.json({ ok: false, error: { code: 'not_found', message: 'No.' } }, { status: 404 });
 
 /** A service whose console answers so. It lists what the test service does not. */
 async function bench(answer = () => new Response('<!doctype html>')) {
   const lists = new Map<string, unknown[]>();
   const one = await newBench(({ url: { pathname } }) => {
     if (pathname === '/console/') return Promise.resolve().then(answer);
+    const [, kind, id] = WITHOUT_APP.exec(pathname) ?? [];
+    if (id?.endsWith('z')) return Promise.resolve(NO_SUCH());
+    if (kind !== undefined) {
+      const found = Object.fromEntries(KINDS.map((name) => [name, { id }]));
+      return Promise.resolve(Response.json({ ok: true, ...found }));
+    }
     const [, member] = /\/(threads|applies|builds|previews)$/.exec(pathname) ?? [];
     if (member === undefined) return undefined;
     const page = { [member]: lists.get(member), nextCursor: null, hasMore: false };
@@ -68,6 +99,7 @@ test('each id, its beginning and each name lead to their page', async () => {
     [BUILD.slice(0, -1), `apps/${appId}/builds/${BUILD}`],
     [PREVIEW, `apps/${appId}/previews/${PREVIEW}`],
     [APPLY, `apps/${appId}/applies/${APPLY}`],
+    ...Object.entries(OTHERS).map(([prefix, path]) => [`${prefix}${ID}`, `${path}/${prefix}${ID}`]),
   ];
   const found = [];
   for (const [text] of pages) found.push([text, (await cli.run(['console', text!])).stdout]);
@@ -80,7 +112,7 @@ test('each id, its beginning and each name lead to their page', async () => {
 
 test('exit code 5: nothing has the id; exit code 2: it is none, or of a source without an app', async () => {
   const { cli, sourceId } = await bench();
-  for (const prefix of ['prj', 'thr', 'apl', 'bld', 'prv']) {
+  for (const prefix of ['prj', 'thr', 'apl', 'bld', 'prv', ...Object.keys(OTHERS)]) {
     const ran = await cli.run(['console', `${prefix}_01jd000000000000000000000z`]);
     expect([prefix, ran.exit, ran.stdout]).toEqual([prefix, 5, '']);
   }

@@ -79,17 +79,41 @@ async function pathOf(cli: Cli, text: string): Promise<string> {
   const part = isPrefix(prefix) ? PARTS[prefix] : null;
   if (part !== null) return (await inKnownApp(cli, text, part)) ?? inLists(cli, text, part);
   if (prefix === 'src') return ofSource(cli, text);
+  const page =
+    prefix !== undefined && Object.hasOwn(PAGES, prefix) ? PAGES[prefix as keyof typeof PAGES] : null;
+  if (page !== null) return ofPage(cli, text, page);
   if (text === '@last' || text.startsWith('~')) return named(cli, text);
   throw usage(
-    `${JSON.stringify(text)} is no page: give the id of an app, thread, apply, build, preview or source, ~NAME or @last.`,
+    `${JSON.stringify(text)} is no page: give the id of an app, project, thread, apply, build, preview, source, task, automation, operation, repository, connection, webhook or service account, ~NAME or @last.`,
     'headrace console --help',
   );
 }
 
-/** The app's home, if there is such an app. */
+/** The home of the app or the Direct project, if there is such a one. */
 async function ofApp(cli: Cli, appId: string): Promise<string> {
-  await cli.client.apps.get(appId, { signal: cli.signal });
+  await cli.client.projects.get(appId, { signal: cli.signal });
   return `apps/${appId}`;
+}
+
+/** What is in no app: where its page is, and what reads it. */
+const PAGES = {
+  task: ['tasks', ({ client }: Cli) => client.tasks.get],
+  aut: ['automations', ({ client }: Cli) => client.automations.get],
+  op: ['operations', ({ client }: Cli) => client.operations.get],
+  wh: ['organization/webhooks', ({ client }: Cli) => client.webhooks.get],
+  repo: ['organization/repositories', ({ client }: Cli) => client.scm.getRepository],
+  ins: ['organization/installations', ({ client }: Cli) => client.scm.getInstallation],
+  sa: ['organization/keys', ({ client }: Cli) => client.accounts.get],
+} as const;
+
+/** By the whole id only. */
+async function ofPage(
+  cli: Cli,
+  id: string,
+  [path, reader]: (typeof PAGES)[keyof typeof PAGES],
+): Promise<string> {
+  await reader(cli)(id, { signal: cli.signal });
+  return `${path}/${id}`;
 }
 
 const PARTS = { thr: 'threads', apl: 'applies', bld: 'builds', prv: 'previews' } as const;
@@ -117,7 +141,11 @@ async function inLists(cli: Cli, start: string, part: Part): Promise<string> {
     throw usage(`${JSON.stringify(start)} is too short: give at least ${LEAST_OF_ID} characters of the id.`);
   const found: { id: string; projectId: string }[] = [];
   let seen = 0;
-  for await (const one of cli.client[part].listAll({ limit: PAGE, signal: cli.signal })) {
+  const { client, signal } = cli;
+  const options = { limit: PAGE, signal };
+  // Only threads have a list with those of Direct projects.
+  const list = part === 'threads' ? client.threads.listDirect(options) : client[part].listAll(options);
+  for await (const one of list) {
     if (one.id.startsWith(start)) found.push(one);
     if (one.id === start || (++seen === LOOKED_AT && !isWhole(start))) break;
   }

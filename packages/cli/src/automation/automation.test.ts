@@ -31,7 +31,7 @@ describe('automations', () => {
       monthlyLimitMicros: 2_500_000,
     });
     const listed = await cli.run(['automations', 'list', ...IN_GARDEN]);
-    expect(listed.stdout).toMatch(/\tWatering\t0 6 \* \* MON-FRI UTC\tenabled\t-\tin /);
+    expect(listed.stdout).toMatch(/\tWatering\t0 6 \* \* MON-FRI UTC\tenabled\t-\t(in |tomorrow)/);
     expect((await documentOf(cli, ['automations', 'list'])).automations).toContainEqual(automation);
     const shown = await cli.run(['automations', 'show', '@last']);
     expect(shown.stdout).toContain('Per month\t$2.50\nPrompt\tWater the plants.');

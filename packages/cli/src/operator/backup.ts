@@ -7,11 +7,7 @@ import { VERSION } from '@headrace/server/boot.ts';
 import { readConfig } from '@headrace/server/config.ts';
 import type { Config } from '@headrace/server/config.ts';
 import { openDatabase } from '@headrace/server/db/database.ts';
-import {
-  embeddedConnection,
-  lockDataDir,
-  startEmbeddedPostgres,
-} from '@headrace/server/db/embedded/index.ts';
+import { lockDataDir, startEmbeddedPostgres } from '@headrace/server/db/embedded/index.ts';
 import { isDatabaseAway } from '@headrace/server/db/faults.ts';
 import { existingSecretKeys, writeSecretKeys } from '@headrace/server/secret-keys.ts';
 import { newTally, verifyStorage } from '@headrace/server/sources/verify/verify-storage.ts';
@@ -20,7 +16,7 @@ import { openStore, openStoreForReading } from '@headrace/server/storage/open-st
 import type { Cli } from '../core/cli.ts';
 import { EXIT } from '../core/exit.ts';
 import type { Exit } from '../core/exit.ts';
-import { databaseAway } from './database.ts';
+import { databaseAway, serviceConnection } from './database.ts';
 import { mebibytes, showProgress } from './progress.ts';
 import { reportLines } from './storage-report.ts';
 
@@ -35,10 +31,7 @@ export async function writeBackup(cli: Cli, folder: string): Promise<Exit> {
   try {
     const { tables, objects, repositories, ...manifest } = await backUp(
       {
-        connection:
-          config.databaseUrl === null
-            ? embeddedConnection(config.dataDir)
-            : { connectionString: config.databaseUrl },
+        connection: serviceConnection(config),
         store,
         dataDir: config.dataDir,
         secretKeys: await existingSecretKeys(config),
@@ -109,14 +102,14 @@ async function requireKeys(config: Config, from: string): Promise<void> {
 }
 
 interface Place {
-  connection: { connectionString: string } | ReturnType<typeof embeddedConnection>;
+  connection: ReturnType<typeof serviceConnection>;
   close(): Promise<void>;
 }
 
 /** The empty place that the backup becomes; an embedded database is made and started. */
 async function openPlace(config: Config, from: string): Promise<Place> {
   if (config.databaseUrl !== null)
-    return { connection: { connectionString: config.databaseUrl }, close: () => Promise.resolve() };
+    return { connection: serviceConnection(config), close: () => Promise.resolve() };
   await mkdir(config.dataDir, { recursive: true, mode: 0o700 });
   const there = (await readdir(config.dataDir)).filter((name) => !OWN_FILES.includes(name));
   if (there.length > 0)
@@ -152,7 +145,7 @@ async function verified(
   connection: Place['connection'],
   store: Awaited<ReturnType<typeof openStore>>,
 ): Promise<StorageReport> {
-  const database = openDatabase(connection, 2 * VERIFY_CONCURRENCY);
+  const database = openDatabase(connection, { max: 2 * VERIFY_CONCURRENCY });
   const tally = newTally();
   const stopShowing = showProgress(cli, tally);
   try {

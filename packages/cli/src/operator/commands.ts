@@ -25,7 +25,8 @@ export const operatorCommands: readonly Command[] = [
     name: 'doctor',
     group: 'Operator',
     summary: 'Check this host, or a service',
-    details: `On a host: Node, git, the database, sandboxes. With --remote, of the service \
+    details: `On a host: Node, git, the database, sandboxes, the bucket; with HEADRACE_TLS_CERT_FILE the \
+certificate, and on a runner's node whether the workers answer it. With --remote, of the service \
 that you are signed in at: its version, whether it is ready, your key, its clock.
 Exits with 1 if something required is missing.
 --json prints {ok, findings}, each with name, ok, detail and warnings.`,
@@ -36,6 +37,43 @@ Exits with 1 if something required is missing.
       remote
         ? (await import('./examine-service.ts')).examineService(cli)
         : (await onHost('doctor', () => import('./doctor.ts'))).examineHost(cli),
+  }),
+  command({
+    name: 'certs',
+    group: 'Operator',
+    summary: 'Make certificates for the link between workers and runners',
+    details: `For services on several machines. The folder gets an authority (ca.crt, ca.key) if it \
+has none; with --role, a certificate and its key (NAME.crt, NAME.key). A machine needs ca.crt and its own pair: \
+HEADRACE_TLS_CA_FILE, HEADRACE_TLS_CERT_FILE, HEADRACE_TLS_KEY_FILE. ca.key stays with you. Files that exist are \
+never overwritten, except by --renew: processes read their files again when they change. Uses openssl.
+--json prints {ok, authority, isNewAuthority, certificates}.`,
+    options: {
+      dir: { type: 'string', value: 'DIR', help: 'the folder (required)', completes: 'folder' },
+      role: {
+        type: 'string',
+        value: 'ROLE',
+        multiple: true,
+        choices: ['api', 'worker', 'runner'],
+        help: 'make a certificate of this role',
+      },
+      host: {
+        type: 'string',
+        value: 'HOST',
+        multiple: true,
+        help: 'a name or an address under which the others connect to it; *.NAME for a whole domain',
+      },
+      name: { type: 'string', value: 'NAME', help: 'the name of the files (ROLE-HOST)' },
+      days: { type: 'number', value: 'N', help: 'how long it is valid (365)', min: 1, max: 3650 },
+      renew: { type: 'boolean', help: 'make the certificates of the folder again, or only that of --name' },
+    },
+    examples: [
+      'headrace certs --dir certs --role worker --role api --host worker.example',
+      'headrace certs --dir certs --role runner --host node-1.example --json',
+      'headrace certs --dir certs --renew',
+    ],
+    scope: 'none',
+    run: async (cli, { options }) =>
+      (await onHost('certs', () => import('./certs.ts'))).makeCertificates(cli, options),
   }),
   command({
     name: 'keys generate',
@@ -164,6 +202,18 @@ before the restore answer 410 cursor_expired. ${LIKE_SERVICE}
     scope: 'none',
     run: async (cli, { args: [folder] }) =>
       (await onHost('restore', () => import('./backup.ts'))).restoreBackup(cli, folder),
+  }),
+  command({
+    name: 'migrate',
+    group: 'Operator',
+    summary: "Bring an external database to this version's schema",
+    details: `A service does this itself when it starts. Where several processes are replaced one by \
+one, run it once before them. It does nothing if the schema is of this version, and fails \
+if it is newer. ${LIKE_SERVICE}
+--json prints {ok, schema}: the number of the newest migration.`,
+    examples: ['headrace migrate'],
+    scope: 'none',
+    run: async (cli) => (await onHost('migrate', () => import('./migrate.ts'))).migrateDatabase(cli),
   }),
   command({
     name: 'secrets new-key',

@@ -3,14 +3,18 @@ import { openDatabase } from '@headrace/server/db/database.ts';
 import type { DatabaseHandle } from '@headrace/server/db/database.ts';
 import { embeddedConnection } from '@headrace/server/db/embedded/index.ts';
 
-type Where = Pick<Config, 'databaseUrl' | 'dataDir'>;
+type Where = Pick<Config, 'databaseUrl' | 'databaseDirectUrl' | 'dataDir'>;
 
 /** The database of a running service, or an external one. Callers give its faults to `databaseAway`. */
-export function openServiceDatabase({ databaseUrl, dataDir }: Where, connections: number): DatabaseHandle {
-  return openDatabase(
-    databaseUrl === null ? embeddedConnection(dataDir) : { connectionString: databaseUrl },
-    connections,
-  );
+export function openServiceDatabase(where: Where, connections: number): DatabaseHandle {
+  return openDatabase(serviceConnection(where), { max: connections });
+}
+
+/** Past a connection pooler, if there is one: commands take locks of their session. */
+export function serviceConnection({ databaseUrl, databaseDirectUrl, dataDir }: Where) {
+  return databaseUrl === null
+    ? embeddedConnection(dataDir)
+    : { connectionString: databaseDirectUrl ?? databaseUrl };
 }
 
 /** The error for the operator when the database cannot be reached. */

@@ -7,18 +7,25 @@ import { existsSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { createRunnerClient, ensureRunner } from '@headrace/runner/client';
+import type { RunnerClient } from '@headrace/runner/client';
 import type { RunnerStatus } from '@headrace/runner/protocol';
 import { readConfig } from '@headrace/server/config.ts';
+import { within } from '@headrace/server/deadline.ts';
 import { findBinaries } from '@headrace/server/db/embedded/index.ts';
 import { runnerSocket } from '@headrace/server/runner/link.ts';
+import { openStore } from '@headrace/server/storage/open-store.ts';
 import type { Cli } from '../core/cli.ts';
 import type { Exit } from '../core/exit.ts';
+import { examineDatabase } from './examine-database.ts';
+import { examineLink } from './examine-link.ts';
 import { showFindings } from './findings.ts';
 import type { Finding } from './findings.ts';
 
 const COMMAND_LIMIT_MS = 10_000;
+const STORAGE_LIMIT_MS = 60_000;
 const NODE_MAJOR = 26;
 /** What source control is tried with; `git merge-tree --write-tree` exists since 2.38. */
 const GIT_MINIMUM = [2, 39] as const;
@@ -26,14 +33,24 @@ const GIT_MINIMUM = [2, 39] as const;
 export async function examineHost(cli: Cli): Promise<Exit> {
   const scratch = await mkdtemp(join(tmpdir(), 'headrace-doctor-'));
   try {
+    const { machines, roles } = readConfig(cli.io.env, () => true);
+    const isNode = machines !== null && roles.has('runner');
     const findings = await Promise.all([
       Promise.resolve(node()),
       found('git', git),
-      found('postgres', () => postgres(scratch)),
+      // A runner on a node has no database.
+      ...(isNode
+        ? []
+        : [
+            found('postgres', () => postgres(scratch)),
+            found('database', () => examineDatabase(readConfig(cli.io.env, () => true))),
+          ]),
       found('sandbox', () => sandbox(cli.io.env, scratch)),
-      found('runner', () => runner(cli.io.env)),
+      ...(machines === null ? [found('runner', () => runner(cli.io.env))] : []),
+      ...(cli.io.env['HEADRACE_S3_BUCKET'] ? [found('storage', () => storage(cli.io.env))] : []),
     ]);
-    return showFindings(cli, findings);
+    const link = machines === null ? [] : await examineLink({ roles }, machines);
+    return showFindings(cli, [...findings, ...link]);
   } finally {
     await rm(scratch, { recursive: true, force: true });
   }
@@ -94,15 +111,16 @@ async function postgres(scratch: string): Promise<Omit<Finding, 'name'>> {
 
 /** Uses the driver and engine that the service would use in this environment. */
 async function sandbox(env: Env, scratch: string): Promise<Omit<Finding, 'name'>> {
-  const { sandboxDriver: driver, container } = readConfig(env, () => true);
+  const { sandboxDriver: driver, container, runnerDir } = readConfig(env, () => true);
   const client = await ensureRunner({
     stateDir: join(scratch, 'runner'),
     socketPath: join(scratch, 'runner.sock'),
     nodePath: process.execPath,
     sandboxes: { driver, ...container },
+    place: runnerDir,
   });
   try {
-    const status = await client.status();
+    const status = await tried(client);
     try {
       return {
         ok: status.ok,
@@ -117,6 +135,14 @@ async function sandbox(env: Env, scratch: string): Promise<Omit<Finding, 'name'>
   }
 }
 
+/** Whether sources can be mounted is tried when the runner has started. */
+async function tried(client: RunnerClient): Promise<RunnerStatus> {
+  for (const deadline = Date.now() + COMMAND_LIMIT_MS; ; await sleep(50)) {
+    const status = await client.status();
+    if (!status.ok || status.restore !== undefined || Date.now() > deadline) return status;
+  }
+}
+
 function bounds({ driver, limits, restore }: RunnerStatus): string {
   const cpu = limits.cpu === 'cgroup' ? 'a share of the processors by cgroup' : 'no share of the processors';
   const sources = restore === 'overlay' ? 'mounted' : 'unpacked';
@@ -125,6 +151,31 @@ function bounds({ driver, limits, restore }: RunnerStatus): string {
     'open files by rlimit, size of a workspace by watchdog' +
     (restore === undefined ? '' : `; sources are ${sources}`)
   );
+}
+
+/** Writes, lists, reads and deletes an object in the bucket. */
+async function storage(env: Env): Promise<Omit<Finding, 'name'>> {
+  const config = readConfig(env, () => true);
+  const store = await openStore(config);
+  try {
+    await within(STORAGE_LIMIT_MS, store.probe());
+    return {
+      ok: true,
+      detail: `the bucket ${config.s3!.bucket} takes, lists, gives and deletes objects`,
+      warnings: [],
+    };
+  } catch (error) {
+    return { ok: false, detail: faultOf(error as Error), warnings: [] };
+  } finally {
+    store.close();
+  }
+}
+
+/** With its cause, which names the address that does not answer, or the code of the answer. */
+function faultOf({ message, cause }: Error): string {
+  if (!(cause instanceof Error)) return message;
+  const known = cause.message === '' || cause.message === 'UnknownError' ? cause.name : cause.message;
+  return `${message}: ${known}`;
 }
 
 /** The live runner for this data folder, if there is one. */

@@ -4,16 +4,13 @@ import { parseEnvFile } from '@headrace/client/files';
 import type { Cli } from '../core/cli.ts';
 import { EXIT } from '../core/exit.ts';
 import { Fault, usage } from '../core/fault.ts';
-import { projectNamed } from '../core/ids.ts';
 import { atMostOne, readText } from '../core/input.ts';
 import { oneLine, shown } from '../terminal/escape.ts';
 import type { Column } from '../terminal/table.ts';
 import { ago } from '../terminal/times.ts';
+import { ownerOf } from './whose.ts';
+import type { Whose } from './whose.ts';
 
-interface Whose {
-  organization: boolean;
-  project: string | undefined;
-}
 interface Fields extends Whose {
   secret: boolean;
   for: NonNullable<SetAppVariableInput['targets']>;
@@ -114,11 +111,10 @@ async function readValue(cli: Cli, name: string): Promise<string> {
 }
 
 /** Reads and writes of the app's, the project's or the organization's variables. */
-async function levelOf(cli: Cli, { organization, project }: Whose) {
-  atMostOne({ organization, project, app: cli.globals.app }, ['organization', 'project', 'app']);
+async function levelOf(cli: Cli, whose: Whose) {
+  const owner = await ownerOf(cli, whose);
   const { signal } = cli;
-  if (organization) {
-    cli.requireSession();
+  if (!owner)
     return {
       list: (options: Parameters<Client['environment']['listOrganization']>[0]) =>
         cli.client.environment.listOrganization(options),
@@ -127,9 +123,7 @@ async function levelOf(cli: Cli, { organization, project }: Whose) {
         client.environment.setOrganization(name, body, { signal }),
       remove: (client: Client, name: string) => client.environment.deleteOrganization(name, { signal }),
     };
-  }
-  const id = project === undefined ? await cli.appId() : await projectNamed(cli, project);
-  const of = (client: Client) => (project === undefined ? client.app(id) : client.project(id)).environment;
+  const of = (client: Client) => owner(client).environment;
   return {
     list: (options: Parameters<ReturnType<typeof of>['list']>[0]) => of(cli.client).list(options),
     get: (name: string) => of(cli.client).get(name, { signal }),

@@ -5,18 +5,14 @@ import { ChangedFilesError, extract, readFolder } from '@headrace/client/node';
 import type { Cli } from '../core/cli.ts';
 import { EXIT } from '../core/exit.ts';
 import { Fault } from '../core/fault.ts';
-import { projectNamed } from '../core/ids.ts';
-import { atMostOne } from '../core/input.ts';
 import { folderFault, requireFolder } from '../source/folder.ts';
 import { countOf } from '../terminal/count.ts';
 import { oneLine } from '../terminal/escape.ts';
 import type { Column } from '../terminal/table.ts';
 import { ago, bytes } from '../terminal/times.ts';
+import { ownerOf } from './whose.ts';
+import type { Whose } from './whose.ts';
 
-interface Whose {
-  organization: boolean;
-  project: string | undefined;
-}
 type Client = Cli['client'];
 
 const COLUMNS: readonly Column<Skill>[] = [
@@ -106,11 +102,10 @@ export async function pullSkill(
 }
 
 /** Reads and writes of the app's, the project's or the organization's skills. */
-async function levelOf(cli: Cli, { organization, project }: Whose) {
-  atMostOne({ organization, project, app: cli.globals.app }, ['organization', 'project', 'app']);
+async function levelOf(cli: Cli, whose: Whose) {
+  const owner = await ownerOf(cli, whose);
   const { signal } = cli;
-  if (organization) {
-    cli.requireSession();
+  if (!owner)
     return {
       list: (options: Parameters<Client['skills']['listOrganization']>[0]) =>
         cli.client.skills.listOrganization(options),
@@ -120,9 +115,7 @@ async function levelOf(cli: Cli, { organization, project }: Whose) {
         client.skills.setOrganization(name, body, { signal }),
       remove: (client: Client, name: string) => client.skills.deleteOrganization(name, { signal }),
     };
-  }
-  const id = project === undefined ? await cli.appId() : await projectNamed(cli, project);
-  const of = (client: Client) => (project === undefined ? client.app(id) : client.project(id)).skills;
+  const of = (client: Client) => owner(client).skills;
   return {
     list: (options: Parameters<ReturnType<typeof of>['list']>[0]) => of(cli.client).list(options),
     get: (name: string) => of(cli.client).get(name, { signal }),

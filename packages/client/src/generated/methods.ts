@@ -163,7 +163,9 @@ export interface ProjectsCalls {
   /** Create a Direct project. */
   create(body: CreateProjectInput, options?: WriteOptions): Call<Project>;
   /** List projects, newest first. */
-  list(options?: { kind?: 'direct' | 'platform'; repositoryId?: string } & PageOptions): ListCall<Project>;
+  list(
+    options?: { kind?: 'direct' | 'platform'; repositoryId?: string; query?: string } & PageOptions,
+  ): ListCall<Project>;
   /** Get a project, Direct or Platform. */
   get(projectId: string, options?: CallOptions): Call<Project>;
   /** Change a project's name, default branch or metadata. */
@@ -296,10 +298,11 @@ export interface ThreadsCalls {
       automationId?: string;
       createdByAutomation?: boolean;
       createdByUserId?: string;
-      status?: 'queued' | 'running' | 'waiting' | 'blocked' | 'ready' | 'failed' | 'archived';
+      status?: string;
       archived?: boolean;
       pullRequestState?: 'open' | 'closed' | 'merged';
       query?: string;
+      sort?: 'activity';
     } & PageOptions,
   ): ListCall<Thread>;
   /** Export a thread's transcript, as JSON or Markdown. */
@@ -1026,6 +1029,8 @@ export interface SessionCalls {
     activeOrganizationId: string | null;
     entitlements: Entitlements;
     permissions: Permissions;
+    /** That organization is the first one: its owners and admins see the state of the whole service. */
+    isOperator: boolean;
   }>;
   /** Sign out. */
   signOut(options?: WriteOptions): Call<void>;
@@ -1037,6 +1042,8 @@ export interface SessionCalls {
     activeOrganizationId: string | null;
     entitlements: Entitlements;
     permissions: Permissions;
+    /** That organization is the first one: its owners and admins see the state of the whole service. */
+    isOperator: boolean;
   }>;
   /** Choose the organization that this session acts in. */
   switchOrganization(
@@ -1049,6 +1056,8 @@ export interface SessionCalls {
     activeOrganizationId: string | null;
     entitlements: Entitlements;
     permissions: Permissions;
+    /** That organization is the first one: its owners and admins see the state of the whole service. */
+    isOperator: boolean;
   }>;
   /** Change your password. */
   changePassword(
@@ -1061,6 +1070,8 @@ export interface SessionCalls {
     activeOrganizationId: string | null;
     entitlements: Entitlements;
     permissions: Permissions;
+    /** That organization is the first one: its owners and admins see the state of the whole service. */
+    isOperator: boolean;
   }>;
 }
 
@@ -1106,6 +1117,8 @@ export interface InvitationsCalls {
     activeOrganizationId: string | null;
     entitlements: Entitlements;
     permissions: Permissions;
+    /** That organization is the first one: its owners and admins see the state of the whole service. */
+    isOperator: boolean;
   }>;
 }
 

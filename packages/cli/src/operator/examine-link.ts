@@ -1,0 +1,54 @@
+/** What `headrace doctor` says of the link between workers and runners, where there are several machines. */
+import { addressText, askPeer, ownFaults, parseAddress, TlsCredentials } from '@headrace/runner/tls';
+import type { Config } from '@headrace/server/config.ts';
+import type { MachinesConfig } from '@headrace/server/machines-config.ts';
+import type { Finding } from './findings.ts';
+
+const DAY_MS = 86_400_000;
+const SOON_DAYS = 14;
+
+/** The certificate, and for a runner whether each worker answers and takes it. */
+export async function examineLink(
+  { roles }: Pick<Config, 'roles'>,
+  machines: MachinesConfig,
+): Promise<Finding[]> {
+  let tls: TlsCredentials;
+  try {
+    tls = new TlsCredentials(machines.tls);
+  } catch (error) {
+    return [{ name: 'certificate', ok: false, detail: (error as Error).message, warnings: [] }];
+  }
+  const certificate = examineCertificate(tls, roles, machines);
+  if (!roles.has('runner')) return [certificate];
+  return [certificate, ...(await Promise.all(machines.workers.map((worker) => examineWorker(tls, worker))))];
+}
+
+function examineCertificate(tls: TlsCredentials, roles: Config['roles'], machines: MachinesConfig): Finding {
+  const faults = ownFaults(tls, {
+    roles: [...roles],
+    ...(roles.has('runner') && { host: parseAddress(machines.runner.address)!.host }),
+  });
+  const { facts } = tls;
+  const days = Math.floor((facts.expiresAt.getTime() - Date.now()) / DAY_MS);
+  return {
+    name: 'certificate',
+    ok: faults.length === 0,
+    detail:
+      faults.join(' ') ||
+      `${facts.roles.join(', ')}, for ${facts.hosts.join(', ') || 'no host'}, until ${facts.expiresAt.toISOString().slice(0, 10)}`,
+    warnings: days >= 0 && days < SOON_DAYS ? [`it expires in ${days} days: renew it`] : [],
+  };
+}
+
+async function examineWorker(
+  tls: TlsCredentials,
+  worker: MachinesConfig['workers'][number],
+): Promise<Finding> {
+  const name = `worker ${addressText(worker)}`;
+  try {
+    await askPeer({ ...worker, tls }, 'worker');
+    return { name, ok: true, detail: 'answers', warnings: [] };
+  } catch (error) {
+    return { name, ok: false, detail: (error as Error).message, warnings: [] };
+  }
+}
