@@ -6,6 +6,7 @@ import type { App, Ground } from './ground.ts';
 import { atRest, visitAt } from './page.ts';
 import { startProxy } from './proxy.ts';
 import type { Proxy } from './proxy.ts';
+import { HELD, KEPT } from './remains.ts';
 import { browserTest, useBrowser } from './rig.ts';
 
 const rig = useBrowser();
@@ -28,48 +29,6 @@ const at = (path: string) => visitAt(rig, path, { base: proxy.base, state: groun
 const field = (page: Page, name: string) => page.getByRole('textbox', { name, exact: true });
 const press = (page: Page, name: string) => page.getByRole('button', { name, exact: true }).first().click();
 const saved = (page: Page) => page.getByRole('dialog').waitFor({ state: 'detached' });
-
-/** All that a page leaves in a browser: addresses, history, storage, caches, the document. */
-const KEPT = `(async () => {
-  const rows = [];
-  for (const { name } of await indexedDB.databases()) {
-    const open = indexedDB.open(name);
-    const db = await new Promise((resolve) => (open.onsuccess = () => resolve(open.result)));
-    for (const store of db.objectStoreNames) {
-      const all = db.transaction(store).objectStore(store).getAll();
-      rows.push(await new Promise((resolve) => (all.onsuccess = () => resolve(all.result))));
-    }
-    db.close();
-  }
-  const bodies = [];
-  for (const name of await caches.keys())
-    for (const request of await (await caches.open(name)).keys())
-      bodies.push(request.url, await (await (await caches.open(name)).match(request)).text());
-  const fields = [...document.querySelectorAll('input, textarea')].map(({ value }) => value);
-  return JSON.stringify([location.href, document.cookie, history.state, history.length, { ...localStorage },
-    { ...sessionStorage }, rows, bodies, fields, document.documentElement.outerHTML,
-    performance.getEntriesByType('resource').map(({ name }) => name)]);
-})()`;
-
-/** What the page's libraries hold: every object that can be reached from the elements of the page. */
-const HELD = `(() => {
-  const seen = new Set();
-  const texts = [];
-  const queue = [document.getElementById('root')];
-  while (queue.length > 0) {
-    const at = queue.pop();
-    if (typeof at === 'string') texts.push(at);
-    if (at === null || (typeof at !== 'object' && typeof at !== 'function') || seen.has(at) || at === window) continue;
-    seen.add(at);
-    if (at instanceof Map) for (const pair of at) queue.push(...pair);
-    else if (at instanceof Set) queue.push(...at);
-    for (const key of Reflect.ownKeys(at)) {
-      const slot = Object.getOwnPropertyDescriptor(at, key);
-      if (slot && 'value' in slot) queue.push(slot.value);
-    }
-  }
-  return { count: seen.size, text: texts.join('\\n') };
-})()`;
 
 const SECRET = 'correct-horse-7f3a9b';
 /** The beginning of every hash that the page could make of a write with it would be as bad: there is none at all. */

@@ -1,8 +1,8 @@
 /** Forks: made from a thread and from a checkpoint, with what was said before, and where they come from. */
 import type { Thread } from '@headrace/client';
 import { beforeAll, expect } from 'vitest';
-import { completedThread, forkOf, sh, untilThread } from './ground.ts';
-import { atRest, axe, tabTo, tooWide } from './page.ts';
+import { completedThread, forkOf, makeApp, sh, untilThread } from './ground.ts';
+import { atRest, axe, tabTo, tooWide, visitAt } from './page.ts';
 import { browserTest, useBrowser } from './rig.ts';
 import { conversation, makeThreads } from './threads.ts';
 import type { Threads } from './threads.ts';
@@ -130,6 +130,49 @@ browserTest('a long conversation of the parent is read upwards once it is unfold
   await conversation(page).getByText('First word', { exact: true }).waitFor();
   await page.getByText('6 messages above, without tools').waitFor();
   expect(asked).toBe(3);
+});
+
+browserTest('as trees: with archived threads, read on page by page, narrowed to families', async () => {
+  const { client } = threads.site;
+  const app = await makeApp(client, 'Families');
+  const made = async (title: string) => (await client.threads.create(app.id, { title })).thread;
+  const first = await made('First of all');
+  await untilThread(client, app, first.id, ({ status }) => status === 'ready');
+  await client.threads.fork(app.id, first.id, { title: 'Goes on' });
+  await client.threads.update(app.id, first.id, { archived: true });
+  for (const title of ['One alone', 'Two alone', 'Three alone']) await made(title);
+  const visit = await visitAt(rig, `/console/apps/${app.id}`, threads.site);
+  const { page } = visit;
+  // Pages of two threads.
+  await page.route('**/threads?*', (route) =>
+    route.continue({
+      url: route
+        .request()
+        .url()
+        .replace(/limit=\d+/, 'limit=2'),
+    }),
+  );
+  await page.goto(`/console/apps/${app.id}?show=forks`);
+  const older = page.getByRole('button', { name: 'Read older ones' });
+  await page.getByText('None of the threads that were read is a fork.').waitFor();
+  await older.click();
+  await page.getByText('fork of a thread that is not here').waitFor();
+  await older.click();
+  await page.getByRole('list', { name: 'Forks of First of all' }).getByText('Goes on').waitFor();
+  await older.waitFor({ state: 'detached' });
+  expect(await page.getByText('fork of a thread that is not here').count()).toBe(0);
+  await page.getByLabel('Find threads by title').fill('alone');
+  await page.getByText('No fork is like that').waitFor();
+  await page.getByLabel('Find threads by title').fill('goes');
+  await page.getByRole('list', { name: 'Forks of First of all' }).waitFor();
+  visit.allows(/: 500$/);
+  await page.unroute('**/threads?*');
+  await page.route('**/threads?*', (route) =>
+    route.fulfill({ status: 500, json: { ok: false, error: { code: 'internal_error', message: 'No.' } } }),
+  );
+  await page.goto(`/console/apps/${app.id}?show=forks`);
+  await page.getByRole('alert').first().waitFor();
+  expect(await page.getByText('No forks').count()).toBe(0);
 });
 
 browserTest('is marked where threads are listed', async () => {

@@ -8,11 +8,14 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createClient } from '@headrace/client';
 import type { Apply, ApplyPreview, Build, Client, Preview, Setup, Thread } from '@headrace/client';
+import { directForm } from '../../packages/console/src/api/direct-form.ts';
 import { startService } from '../harness/service.ts';
 import type { Service, StartOptions } from '../harness/service.ts';
+import { areasGround } from './areas/index.ts';
 import { BASE_FILES, DRAFT_CHANGES, HEAD_CHANGES } from './conflicts.ts';
 import { signedIn } from './page.ts';
 import type { State } from './page.ts';
+import { putShared } from './put-shared.ts';
 
 export interface Site {
   client: Client;
@@ -35,9 +38,12 @@ export interface App {
   sourceId: string;
 }
 
+/** Receivers of webhooks and GitHub's stand-in are on this machine. */
+const OWN_MACHINE = { HEADRACE_WEBHOOK_ALLOW_PRIVATE: '1', HEADRACE_SCM_ALLOW_PRIVATE: '1' };
+
 export async function startGround(options: StartOptions = {}): Promise<Ground> {
   const scratch = mkdtempSync(join(tmpdir(), 'headrace-console-'));
-  const service = await startService(scratch, options);
+  const service = await startService(scratch, { ...options, env: { ...OWN_MACHINE, ...options.env } });
   const stop = async () => {
     await service.stop();
     rmSync(scratch, { recursive: true, force: true });
@@ -50,6 +56,18 @@ export async function startGround(options: StartOptions = {}): Promise<Ground> {
     throw error;
   }
 }
+
+/** Its paths serve Direct projects, too, as those of the console do. */
+export const directClient = ({ base, service }: Pick<Ground, 'base' | 'service'>): Client =>
+  createClient({
+    baseUrl: base,
+    key: service.key,
+    fetch: (input, init) => {
+      const address = new URL(input instanceof Request ? input.url : input);
+      address.pathname = directForm(address.pathname);
+      return fetch(address, init);
+    },
+  });
 
 export const sh = (command: string) => `\`\`\`sh\n${command}\n\`\`\``;
 
@@ -257,21 +275,6 @@ export async function forkOf(client: Client, app: App, threadId: string): Promis
   return untilThread(client, app, thread.id, (now) => now.latestRunId !== null && now.status === 'ready');
 }
 
-/** Sets what only a session may, for all apps. */
-async function putShared({ base, state }: Site, path: string, body: object): Promise<void> {
-  const response = await fetch(base + path, {
-    method: 'PUT',
-    headers: {
-      'content-type': 'application/json',
-      'idempotency-key': crypto.randomUUID(),
-      origin: base,
-      cookie: state.cookies.map((cookie) => `${cookie.name}=${cookie.value}`).join('; '),
-    },
-    body: JSON.stringify(body),
-  });
-  if (!response.ok) throw new Error(`${path} was answered ${response.status}: ${await response.text()}`);
-}
-
 /** The text of a `SKILL.md`. */
 export const skillText = (name: string, description: string, body = 'Write one line for each change.') =>
   `---\nname: ${name}\ndescription: ${JSON.stringify(description)}\n---\n\n${body}\n`;
@@ -321,6 +324,7 @@ export interface WholeGround extends Ground {
   setups: Setups;
   /** Of the completed thread, with a message of its own. */
   fork: Thread;
+  areas: Awaited<ReturnType<typeof areasGround>>;
 }
 
 /** Everything at once. */
@@ -331,6 +335,7 @@ export async function startWholeGround(options: StartOptions = {}): Promise<Whol
     const app = await makeApp(client);
     const conflict = conflictedApply(client);
     const prepared = setups(client);
+    const areas = areasGround(ground);
     await Promise.all([moreHeads(client, app), variables(ground, app), skills(ground, app)]);
     const [completed, failed, archived, made, shown] = await Promise.all([
       completedThread(client, app),
@@ -354,6 +359,7 @@ export async function startWholeGround(options: StartOptions = {}): Promise<Whol
       preview: shown,
       fork,
       setups: await prepared,
+      areas: await areas,
     };
   } catch (error) {
     await ground.stop();

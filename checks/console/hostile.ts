@@ -47,6 +47,8 @@ export interface Hostile {
   /** With a message of every payload, and tools whose output is one. */
   threadId: string;
   buildId: string;
+  /** It failed. */
+  setupId: string;
   /** What the thread's run has left. */
   latestSourceId: string;
 }
@@ -92,7 +94,20 @@ export async function hostileApp(client: Client): Promise<Hostile> {
       outputDirectory: 'dist',
     })
     .done();
-  return { app, threadId: thread.id, buildId: build.id, latestSourceId: latestSourceId! };
+  await client.settings.update(app.id, {
+    setup: {
+      command: `echo '${PAYLOADS[1]}' && printf '\\033]8;;javascript:xss()\\033\\\\link\\033]8;;\\033\\\\\\n'; exit 1 # ${Object.values(MISLEADING).join(' ')}`,
+      paths: ['img src=x onerror=xss()/'],
+    },
+  });
+  const setup = await client.setups.create(app.id).done();
+  return {
+    app,
+    threadId: thread.id,
+    buildId: build.id,
+    setupId: setup.id,
+    latestSourceId: latestSourceId!,
+  };
 }
 
 /** Before any script of the page: what a payload that runs would leave behind. */

@@ -1,6 +1,6 @@
 /** The dialogs for a build and a preview, opened from the lists: they begin with a thread. */
 import { beforeAll, expect } from 'vitest';
-import { makeApp, untilThread } from './ground.ts';
+import { makeApp, moveHead, untilThread } from './ground.ts';
 import type { App } from './ground.ts';
 import { visitAt } from './page.ts';
 import { browserTest, sharedSite, useBrowser } from './rig.ts';
@@ -58,3 +58,43 @@ browserTest(
     await expect.poll(async () => (await made()).filter(({ setup }) => setup).length).toBe(2);
   },
 );
+
+browserTest('a list is narrowed to a thread that is read later, in the order of the list', async () => {
+  const { client } = sharedSite();
+  const { items } = await client.threads.list(app.id);
+  const older = items.find(({ title }) => title === 'Older')!;
+  const { page } = await visitAt(rig, `/console/apps/${app.id}`, sharedSite());
+  let release = () => {};
+  const held = new Promise<void>((resolve) => (release = resolve));
+  await page.route('**/threads?*', async (route) => {
+    await held;
+    await route.continue();
+  });
+  await page.goto(`/console/apps/${app.id}/builds?threadId=${older.id}`);
+  const choice = page.getByRole('button', { name: /Of which thread/ });
+  await choice.filter({ hasText: 'Thread …' }).waitFor();
+  await choice.focus();
+  release();
+  await choice.filter({ hasText: 'Older' }).waitFor();
+  expect(await choice.and(page.locator(':focus')).count()).toBe(1);
+  await page.keyboard.press('Enter');
+  await expect
+    .poll(() => page.getByRole('option').allInnerTexts())
+    .toEqual(['All threads', 'No thread: the app itself', ...items.map(({ title }) => title)]);
+});
+
+browserTest('files are not brought back into a final thread', async () => {
+  const { client } = sharedSite();
+  const own = await makeApp(client, 'Final');
+  const { thread } = await client.threads.create(own.id, { title: 'Still open' });
+  await untilThread(client, own, thread.id, ({ status }) => status === 'ready');
+  const before = (await client.head.get(own.id)).sourceId;
+  await moveHead(client, own, [{ path: 'docs/new.md', content: 'New\n' }]);
+  const { page } = await visitAt(rig, `/console/apps/${own.id}/sources/${before}`, sharedSite());
+  await page.getByRole('button', { name: 'Put into a thread' }).click();
+  const choice = page.getByRole('dialog').getByLabel('Thread').first();
+  await choice.filter({ hasText: 'Still open' }).waitFor();
+  await choice.click();
+  await page.getByRole('option').first().waitFor();
+  expect(await page.getByRole('option').allInnerTexts()).toEqual(['Still open']);
+});

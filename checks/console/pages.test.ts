@@ -12,8 +12,11 @@ import { PAGES } from './scenes.ts';
 import { failed, loading, setStage } from './states.ts';
 import type { Stage } from './states.ts';
 
-/** Of the API, to open a page with nothing cached. */
-const MOST_REQUESTS = 12;
+/**
+ * Of the API, to open a page with nothing cached: twelve, and two for the second feed. A stream begins at an end that is
+ * known: else what was read before it could not be told from what has to be read again.
+ */
+const MOST_REQUESTS = 14;
 
 const rig = useBrowser();
 let stage: Stage;

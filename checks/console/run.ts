@@ -1,6 +1,6 @@
 /**
  * `npm run test:console [-- <arguments of vitest>]`: all tests of the console in a real Chromium, against the real
- * service: those of `npm test` and the long ones. Root gets Chromium installed; others need it. One test is in Firefox,
+ * service: those that CI runs and the long ones. Root gets Chromium installed; others need it. One test is in Firefox,
  * which root gets, too, and which others may do without.
  *
  * For example: npm run test:console -- checks/console/long/streams.test.ts

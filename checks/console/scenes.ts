@@ -6,27 +6,12 @@ import type { Visit } from './browser.ts';
 import { choose, folderOf } from './folders.ts';
 import { skillText } from './ground.ts';
 import type { WholeGround } from './ground.ts';
-
-export interface Scene {
-  name: string;
-  path(ground: WholeGround): string;
-  /** After the page has come to rest: opens what the scene shows. */
-  prepare?(visit: Visit): Promise<unknown>;
-}
-
-export interface PageScene extends Scene {
-  /** The read without which the page has nothing to show. */
-  read: RegExp;
-  /** The same page of something that does not exist, if its address has an id of its own. */
-  unknown?(ground: WholeGround): string;
-  /** Where nothing is to be shown: the same page of a service without apps, or of an app without any work. */
-  empty?: 'service' | ((appId: string) => string);
-}
+import { AREAS } from './areas/index.ts';
+import { none } from './scene.ts';
+import type { PageScene, Scene } from './scene.ts';
 
 const app = ({ app: { id } }: WholeGround) => `/console/apps/${id}`;
 const conflicted = ({ conflict }: WholeGround) => `/console/apps/${conflict.app.id}`;
-/** An id of the right form that nothing has. */
-const none = (id: string) => `${id.slice(0, id.indexOf('_') + 1)}${'0'.repeat(26)}`;
 
 export const PAGES: PageScene[] = [
   {
@@ -44,11 +29,11 @@ export const PAGES: PageScene[] = [
   {
     name: 'race',
     path: app,
-    read: /source-head\/history|\/apps\/[^/]+\/threads/,
+    read: /source-head\/history|\/threads\?/,
     unknown: ({ app: { id } }) => `/console/apps/${none(id)}`,
     empty: (appId) => `/console/apps/${appId}`,
   },
-  { name: 'settings', path: (ground) => `${app(ground)}/settings`, read: /\/apps\/[^/]+\/settings/ },
+  { name: 'settings', path: (ground) => `${app(ground)}/settings`, read: /\/projects\/[^/]+\/settings/ },
   {
     name: 'settings-of-organization',
     path: () => '/console/organization/settings',
@@ -57,7 +42,7 @@ export const PAGES: PageScene[] = [
   {
     name: 'variables',
     path: (ground) => `${app(ground)}/environment`,
-    read: /\/apps\/[^/]+\/environment/,
+    read: /\/projects\/[^/]+\/environment/,
   },
   {
     name: 'variables-of-organization',
@@ -68,7 +53,7 @@ export const PAGES: PageScene[] = [
   {
     name: 'skills',
     path: (ground) => `${app(ground)}/skills`,
-    read: /\/apps\/[^/]+\/skills/,
+    read: /\/projects\/[^/]+\/skills/,
   },
   {
     name: 'skills-of-organization',
@@ -79,7 +64,7 @@ export const PAGES: PageScene[] = [
   {
     name: 'sources',
     path: (ground) => `${app(ground)}/sources`,
-    read: /\/apps\/[^/]+\/sources(\?|$)/,
+    read: /\/projects\/[^/]+\/sources(\?|$)/,
     empty: (appId) => `/console/apps/${appId}/sources`,
   },
   {
@@ -162,6 +147,7 @@ export const PAGES: PageScene[] = [
     unknown: ({ setups }) => `/console/apps/${setups.app.id}/setups/${none(setups.ready.id)}`,
   },
   { name: 'account', path: () => '/console/account', read: /^GET \/api\/sessions/ },
+  ...AREAS.flatMap(({ pages }) => pages),
 ];
 
 const press = (keys: string) => async (visit: Visit) => {
@@ -316,4 +302,5 @@ export const SCENES: Scene[] = [
   { name: 'build-failed', path: (ground) => `${app(ground)}/builds/${ground.builds.failed.id}` },
   { name: 'build-building', path: (ground) => `${app(ground)}/builds/${ground.builds.building.id}` },
   { name: 'build-files', path: (ground) => `${app(ground)}/builds/${ground.builds.ready.id}?part=files` },
+  ...AREAS.flatMap(({ scenes }) => scenes),
 ];

@@ -142,7 +142,7 @@ browserTest('builds have the layer when asked, previews unless not, and fail wit
   await page.getByRole('button', { name: /Thread/ }).click();
   await page.getByRole('option', { name: 'No thread: the app’s head' }).click();
   await press(page, 'Build');
-  await page.getByText(/The app’s setup failed, so this did not start/).waitFor();
+  await page.getByText(/The setup failed, so this did not start/).waitFor();
   await page.getByRole('link', { name: 'with its layer' }).waitFor();
   expect((await client.builds.listOfApp(app.id)).items).toMatchObject([{ setup: true }]);
   const command = 'node -e "require(\'http\').createServer((q,r)=>r.end()).listen(3000)"';

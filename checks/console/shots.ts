@@ -22,7 +22,7 @@ import { startWholeGround } from './ground.ts';
 import type { WholeGround } from './ground.ts';
 import { open } from './page.ts';
 import { SCENES } from './scenes.ts';
-import type { Scene } from './scenes.ts';
+import type { Scene } from './scene.ts';
 
 const WIDTHS = [
   [1280, 800],
@@ -30,7 +30,20 @@ const WIDTHS = [
 ] as const;
 const THEMES = ['light', 'dark'] as const;
 /** Scenes of docs/guides/console.md and the README. */
-const IN_DOCS = ['inbox', 'race', 'thread', 'conflict-content', 'diff'];
+const IN_DOCS = [
+  'inbox',
+  'race',
+  'thread',
+  'conflict-content',
+  'diff',
+  'pull-request-blocked',
+  'tasks',
+  'automation',
+  'service-accounts-new',
+  'webhook',
+  'events',
+  'system',
+];
 
 /** What went wrong in pages. */
 const said = new Set<string>();

@@ -8,7 +8,7 @@ import { startProxy } from './proxy.ts';
 import type { Fault, Proxy } from './proxy.ts';
 import type { Rig } from './rig.ts';
 import type { Visit } from './browser.ts';
-import type { PageScene } from './scenes.ts';
+import type { PageScene } from './scene.ts';
 
 export interface Stage {
   rig: Rig;

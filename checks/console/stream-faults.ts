@@ -1,10 +1,11 @@
 /** The oracle of the live store: after each fault, what a page shows equals what the service answers. */
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { Client, Thread } from '@headrace/client';
 import type { Page } from 'playwright-core';
 import { createRandom } from '../harness/random.ts';
 import type { Random } from '../harness/random.ts';
 import type { Visit } from './browser.ts';
-import { makeApp, startGround } from './ground.ts';
+import { directClient, makeApp, startGround } from './ground.ts';
 import type { App, Ground, Site } from './ground.ts';
 import { startProxy } from './proxy.ts';
 import type { Asked, Fault, Proxy } from './proxy.ts';
@@ -34,8 +35,12 @@ export interface Field extends Waters {
 /** A quiet service behind a proxy, with some threads to show. */
 export interface Waters {
   ground: Ground;
+  /** Writes to apps and Direct projects. */
+  client: Client;
   proxy: Proxy;
   app: App;
+  /** A Direct project. */
+  projectId: string;
   /** Whose connections break on purpose. */
   visit(rig: Rig): Promise<Visit>;
   close(): Promise<void>;
@@ -45,11 +50,18 @@ export async function makeWaters(): Promise<Waters> {
   const ground = await startGround();
   const proxy = await startProxy(ground.base);
   const app = await makeApp(ground.client);
-  for (let i = 1; i <= 8; i++) await ground.client.threads.create(app.id, { title: `Thread ${i}` });
+  const client = directClient(ground);
+  const { id: projectId } = await client.projects.create({ name: 'A Direct project' });
+  for (let i = 1; i <= 5; i++) {
+    await client.threads.create(app.id, { title: `Thread ${i}` });
+    await client.threads.createDirect({ projectId, title: `Direct thread ${i}` });
+  }
   return {
     ground,
+    client,
     proxy,
     app,
+    projectId,
     async visit(rig) {
       const visit = await rig.visit({ base: proxy.base, state: ground.state });
       visit.allows(/net::ERR/, /: (410|429|503)$/);
@@ -75,7 +87,7 @@ export function rowsOf(page: Page): Promise<Row[]> {
 
 /** A fresh snapshot, as the sidebar has to show it. */
 export async function snapshot({ client }: Pick<Site, 'client'>): Promise<Row[]> {
-  const { items } = await client.threads.listAll({ sort: 'activity' });
+  const { items } = await client.threads.listDirect({ sort: 'activity' });
   return items
     .filter(({ archivedAt }) => archivedAt === null)
     .slice(0, SHOWN)
@@ -156,6 +168,7 @@ export async function meet(field: Field, index: number, seed: number): Promise<n
   // Most faults meet the stream; some meet whatever is asked next.
   const isAny = kind !== 'stall' && kind !== 'expired' && kind !== 'scope' && random.below(4) === 0;
   const fault = faultOf(kind, random);
+  const lane = random.pick(['/api/events/stream', '/api/platform/v1/events/stream']);
   const { proxy } = field;
   await untilPaced(proxy);
   try {
@@ -166,7 +179,8 @@ export async function meet(field: Field, index: number, seed: number): Promise<n
     } else {
       let left = fault === null ? 0 : 1;
       proxy.plan((asked) => {
-        const isMet = asked.isStream || (isAny && asked.path.startsWith('/api/') && asked.method === 'GET');
+        const isMet =
+          asked.path.startsWith(lane) || (isAny && asked.path.startsWith('/api/') && asked.method === 'GET');
         return isMet && left-- > 0 ? fault : null;
       });
       if (random.below(3) === 0) await change(field, random);
@@ -205,18 +219,27 @@ async function untilAsked(proxy: Proxy, isDone: () => boolean): Promise<void> {
       throw new Error(`The fault was not met; ${proxy.streams().open} streams are open`);
 }
 
-/** One to three writes that change what is shown. */
-async function change({ ground: { client }, app }: Field, random: Random): Promise<void> {
-  const threads = (await client.threads.listAll({ sort: 'activity' })).items.filter(
-    (thread) => !thread.archivedAt,
-  );
-  for (let i = 0; i <= random.below(3); i++) {
+/** Writes that change what is shown: at least one with an event on each feed. */
+async function change({ client, app, projectId }: Field, random: Random): Promise<void> {
+  const { items } = await client.threads.listDirect({ sort: 'activity' });
+  const threads = items.filter((thread) => !thread.archivedAt);
+  const rename = ({ projectId: of, id }: Thread) =>
+    client.threads.update(of, id, { title: `Title ${random.below(1e9).toString(36)}` });
+  const isOfApp = (thread: Thread) => thread.projectId === app.id;
+  await rename(random.pick(threads.filter(isOfApp)));
+  await rename(random.pick(threads.filter((thread) => !isOfApp(thread))));
+  for (let i = 0; i < random.below(3); i++) {
     const draw = random.below(10);
     const title = `Title ${random.below(1e9).toString(36)}`;
-    if (draw < 6) await client.threads.update(app.id, random.pick(threads).id, { title });
-    else if (draw < 8) await client.threads.create(app.id, { title });
-    else if (draw === 8 && threads.length > 6)
-      await client.threads.update(app.id, threads.at(-1)!.id, { archived: true }).catch(() => {});
-    else await client.messages.send(app.id, random.pick(threads).id, { content: 'Nothing to run.' });
+    const thread = random.pick(threads);
+    const oldest = threads.at(-1)!;
+    // Of each kind, some stay.
+    const isSpare = threads.filter((one) => isOfApp(one) === isOfApp(oldest)).length > 3;
+    if (draw < 4) await rename(thread);
+    else if (draw < 6) await client.threads.create(app.id, { title });
+    else if (draw < 8) await client.threads.createDirect({ projectId, title });
+    else if (draw === 8 && isSpare)
+      await client.threads.update(oldest.projectId, oldest.id, { archived: true }).catch(() => {});
+    else await client.messages.send(thread.projectId, thread.id, { content: 'Nothing to run.' });
   }
 }

@@ -118,7 +118,7 @@ export const WRITES_OF_APPS: Write[] = [
       await page.getByLabel('For agents in all apps').fill('Write tests.');
       return {
         page,
-        press: () => press(page, 'Save the instructions'),
+        press: () => press(page, 'Save'),
         kept: () => page.getByLabel('For agents in all apps').inputValue(),
         done: async () => {
           const text = await (await read(ground, '/api/settings', ground.state)).text();
@@ -138,7 +138,7 @@ export const WRITES_OF_APPS: Write[] = [
       await field(page, 'Files that it needs').fill('none-has-this');
       return {
         page,
-        press: () => press(page, 'Save the setup'),
+        press: () => press(page, 'Save'),
         kept: () => field(page, 'Command').inputValue(),
         done: async () => {
           const text = await (await read(ground, '/api/settings', ground.state)).text();
@@ -241,7 +241,7 @@ export const WRITES_OF_APPS: Write[] = [
   },
   {
     name: 'set a skill',
-    asks: /^PUT .*\/apps\/[^/]+\/skills\//,
+    asks: /^PUT .*\/projects\/[^/]+\/skills\//,
     field: '/params/name',
     async begin({ at, ground: { client } }) {
       const app = await client.apps.create({ name: 'Skilled' });
@@ -325,7 +325,7 @@ export const WRITES_OF_APPS: Write[] = [
   },
   {
     name: 'delete an app',
-    asks: /^DELETE .*\/apps\/[^/]+$/,
+    asks: /^DELETE .*\/(apps|projects)\/[^/]+$/,
     async begin({ at, ground: { client } }) {
       const app = await client.apps.create({ name: 'Ends' });
       const { page } = await at(`/console/apps/${app.id}/settings`);

@@ -179,6 +179,22 @@ export const WRITES_OF_THREADS: Write[] = [
     },
   },
   {
+    name: 'put a source into a thread',
+    asks: /^POST .*\/restore$/,
+    async begin({ at, ground: { client } }) {
+      const app = await makeApp(client, 'Older');
+      const { id } = await completedThread(client, app);
+      const before = (await client.runs.list(app.id, id)).items.length;
+      const { page } = await at(`/console/apps/${app.id}/sources/${app.sourceId}`);
+      await press(page, 'Put into a thread');
+      return {
+        page,
+        press: () => press(page, 'Restore the files'),
+        done: async () => (await client.runs.list(app.id, id)).items.length - before,
+      };
+    },
+  },
+  {
     name: 'restore a checkpoint',
     asks: /^POST .*\/restore$/,
     async begin({ at, ground: { client } }) {

@@ -35,8 +35,19 @@ export default defineConfig({
           // By itself, each set of pages that share a module would be a file of its own, far too many requests.
           groups: [
             { name: 'shell', tags: ['$initial'], priority: 4 },
-            { name: 'parts', test: /src\/(api|ui\/(?!fields|choices))|code\/plain/, priority: 3 },
-            { name: 'fields', test: /src\/ui\/|react-aria/, priority: 2 },
+            // What rows of the inbox and of other lists share, so that the first page loads nothing of forms and dialogs.
+            {
+              name: 'rows',
+              test: /code\/(plain|hidden)|pull-requests\/(address|standing|remedy)|api\/work-queries/,
+              priority: 3.5,
+            },
+            {
+              name: 'parts',
+              test: /src\/(api\/(?!(projects|repositories|hooks|team|running)-)|ui\/(?!fields|choices|shown-once|combo))/,
+              priority: 3,
+            },
+            // Few pages have a field with suggestions, which needs much.
+            { name: 'fields', test: /^(?!.*combo).*(src\/ui\/|react-aria)/i, priority: 2 },
             { name: 'code', test: /src\/code\/(?!highlight\.worker)|virtual-core/, priority: 1 },
           ],
         },

@@ -1,5 +1,6 @@
 /** Every write of the console, refused or lost: the page says what happened and what to do, and nothing typed is lost. */
 import { afterAll, beforeAll, describe, expect } from 'vitest';
+import { AREAS } from '../areas/index.ts';
 import { startGround } from '../ground.ts';
 import { visitAt } from '../page.ts';
 import { startProxy } from '../proxy.ts';
@@ -31,7 +32,7 @@ afterAll(async () => {
   await bench?.ground.stop();
 });
 
-const WRITES = [...WRITES_OF_APPS, ...WRITES_OF_THREADS];
+const WRITES = [...WRITES_OF_APPS, ...WRITES_OF_THREADS, ...AREAS.flatMap(({ writes }) => writes)];
 
 /** A write meets one refusal and one fault that passes, each write another pair; some meet all. */
 const troublesOf = (write: Write, at: number): Trouble[] =>

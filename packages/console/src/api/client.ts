@@ -2,6 +2,7 @@
 import { createClient } from '@headrace/client';
 import type { Client } from '@headrace/client';
 import { noticeDate } from './clock.ts';
+import { directForm } from './direct-form.ts';
 import { earlyFetch } from './early.ts';
 import { uploadFetch } from './upload.ts';
 import { addressIn, becomeOld, noticeVersion } from './version.ts';
@@ -47,11 +48,19 @@ const WAIT_SECONDS = 5;
 /** Sign-in answers 401 itself for a wrong password. */
 const SIGN_IN = '/api/auth/sign-in/email';
 
+/** The client writes an app's paths; the pages are for projects, too. */
+function inDirectForm(input: RequestInfo | URL): RequestInfo | URL {
+  if (input instanceof Request) return input;
+  const address = new URL(input, location.href);
+  address.pathname = directForm(address.pathname);
+  return address.href;
+}
+
 const watched =
   (send: typeof fetch): typeof fetch =>
   async (input, init) => {
     const beganAt = performance.now();
-    const response = await send(input, init);
+    const response = await send(inDirectForm(input), init);
     noticeDate(response.headers.get('date'), beganAt);
     noticeVersion(response.headers.get('x-headrace-version'));
     const { pathname } = new URL(input instanceof Request ? input.url : input, location.href);

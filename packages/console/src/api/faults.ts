@@ -1,16 +1,28 @@
 /** What a failed call says to a person. */
-import { HeadraceError, UncertainError } from '@headrace/client';
+import { HeadraceError, isCode, UncertainError } from '@headrace/client';
 import type { Field } from '@headrace/client';
 
 export interface Fault {
   title: string;
   message: string;
   requestId: string | null;
+  /** Of the answer; null where something else failed. */
+  status: number | null;
   /** Unknown or not for this user: the service does not say which. */
   isGone: boolean;
   /** What is wrong with single fields of a write. */
   fields: readonly Field[];
+  /** Null for what is no answer of the service. */
+  code: string | null;
+  /** What some codes add. */
+  details: Readonly<Record<string, unknown>>;
 }
+
+const NO_DETAILS = {};
+
+/** Of what is unavailable, the message alone says that it is the host of source control. */
+export const isHostAway = (error: unknown): boolean =>
+  isCode(error, 'unavailable') && error.message.startsWith('The source control host');
 
 export function faultOf(error: unknown): Fault {
   if (!(error instanceof HeadraceError))
@@ -18,13 +30,19 @@ export function faultOf(error: unknown): Fault {
       title: 'The page failed',
       message: error instanceof Error ? error.message : String(error),
       requestId: null,
+      status: null,
       isGone: false,
       fields: [],
+      code: null,
+      details: NO_DETAILS,
     };
-  const { requestId, fields } = error;
+  const { requestId, status, fields, code, details } = error;
   return {
     ...wordsOf(error),
     requestId,
+    status,
+    code,
+    details,
     fields: fields.map(inWords),
     isGone: error.code !== 'invalid_response' && (error.status === 404 || error.status === 403),
   };
@@ -98,6 +116,11 @@ function wordsOf(error: HeadraceError): { title: string; message: string } {
   // Both look alike: who may not see something is not told that it exists.
   if (status === 404 || status === 403)
     return { title: 'Not here', message: 'It does not exist, or you may not see it. Check the address.' };
+  if (isHostAway(error))
+    return {
+      title: 'The host does not answer',
+      message: 'The service cannot reach the source control host now. Try again in a moment.',
+    };
   if (status >= 500) return { title: 'The service failed', message: `${message} Try again in a moment.` };
   return { title: 'Refused', message };
 }

@@ -1,58 +1,22 @@
 /**
- * What pages read, and which events change it: one place for keys, so that two pages that show the same thing share
- * it. `meta.follows` is what the live store refetches by.
+ * What pages read of apps, projects and their threads, and which events change it: one place for keys, so that two
+ * pages that show the same thing share it. An `appId` may be that of a Direct project, too.
  */
-import type { EventPage, ListCall, Page, PageOptions, Setup, Thread } from '@headrace/client';
-import { infiniteQueryOptions, queryOptions } from '@tanstack/react-query';
-import type { QueryKey } from '@tanstack/react-query';
-import type { Follows } from '../live/index.ts';
-import { client, READ_TIMEOUT_MS } from './client.ts';
-
-const READ = { timeoutMs: READ_TIMEOUT_MS };
-/** A page of a list. */
-const PAGE_ITEMS = 50;
-
-/** One resource. */
-const one = <T>(
-  queryKey: QueryKey,
-  follows: Follows | null,
-  read: (options: { signal: AbortSignal }) => PromiseLike<T>,
-) =>
-  queryOptions({
-    queryKey,
-    queryFn: async ({ signal }) => await read({ ...READ, signal }),
-    ...(follows && { meta: { follows } }),
-  });
-
-/** A list, page by page. `itemsOf` flattens what was read. */
-const many = <T>(
-  queryKey: QueryKey,
-  follows: Follows | null,
-  read: (options: PageOptions) => ListCall<T>,
-  limit = PAGE_ITEMS,
-) =>
-  infiniteQueryOptions({
-    queryKey,
-    queryFn: async ({ pageParam, signal }): Promise<Page<T>> =>
-      await read({ ...READ, signal, limit, ...(pageParam !== null && { cursor: pageParam }) }),
-    initialPageParam: null as string | null,
-    getNextPageParam: (last: Page<T>) => last.nextCursor,
-    ...(follows && { meta: { follows } }),
-  });
-
-/** The items of all pages that were read, each id once: pages shift while new items arrive. */
-export function itemsOf<T extends { id: string }>(data: { pages: Page<T>[] } | undefined): T[] {
-  const seen = new Map<string, T>();
-  for (const item of data?.pages.flatMap((page) => page.items) ?? [])
-    if (!seen.has(item.id)) seen.set(item.id, item);
-  return [...seen.values()];
-}
+import type { Apply, DirectEvent, EventPage, Page, PageOptions, Setup, Thread } from '@headrace/client';
+import { infiniteQueryOptions } from '@tanstack/react-query';
+import type { QueryClient } from '@tanstack/react-query';
+import { feedOf } from '../live/index.ts';
+import type { LaneName } from '../live/index.ts';
+import { client } from './client.ts';
+import { itemsOf, many, one, PAGE_ITEMS, READ } from './query.ts';
 
 const THREADS = ['thread.'];
 const APPLIES = ['platform.apply.'];
 const BUILDS = ['platform.build.'];
 const PREVIEWS = ['preview.'];
 const APPS = ['platform.app.', 'platform.head.'];
+/** No event names what a write changed in a Direct project itself. */
+const PROJECTS = [...APPS, 'operation.'];
 
 // Over all apps.
 
@@ -61,12 +25,21 @@ export const appsQuery = (query = '') =>
     client.apps.list({ ...options, ...(query && { query }) }),
   );
 
-/** `status`: one, or several with commas. */
+/** Apps and Direct projects, for their names and to choose from. As many as one answer has, then page by page. */
+export const projectNamesQuery = () =>
+  many(
+    ['projects', 'names'],
+    { types: ['platform.app.', 'operation.'] },
+    (options) => client.projects.list(options),
+    200,
+  );
+
+/** Those of Direct projects, too. `status`: one, or several with commas. */
 export const allThreadsQuery = (
-  filter: { status?: string; appId?: string; query?: string; sort?: 'activity' } = {},
+  filter: { status?: string; projectId?: string; query?: string; sort?: 'activity' } = {},
 ) =>
   many(['threads', filter], { types: THREADS }, (options) =>
-    client.threads.listAll({ ...options, ...filter }),
+    client.threads.listDirect({ ...options, ...filter }),
   );
 
 export const allAppliesQuery = (filter: { status?: string; appId?: string } = {}) =>
@@ -124,7 +97,13 @@ export const variablesQuery = (appId: string) => ({
 });
 
 export const appQuery = (appId: string) =>
-  one(['app', appId], { types: APPS, appId }, (options) => client.apps.get(appId, options));
+  one(['app', appId], { types: PROJECTS, appId }, (options) => client.projects.get(appId, options));
+
+/** An app as the Platform API shows it: with the customer's own id of it. */
+export const externalIdQuery = (appId: string) =>
+  one(['app', appId, 'external id'], { types: ['platform.app.'], appId }, (options) =>
+    client.apps.get(appId, options),
+  );
 
 export const appSettingsQuery = (appId: string) =>
   one(['app', appId, 'settings'], { types: ['platform.app.'], appId }, (options) =>
@@ -217,7 +196,7 @@ export const patchesQuery = (appId: string, baseId: string, sourceId: string, pa
 
 export const threadsQuery = (appId: string, filter: { query?: string; status?: Thread['status'] } = {}) =>
   many(['app', appId, 'threads', filter], { types: THREADS, appId }, (options) =>
-    client.threads.list(appId, { ...options, ...filter }),
+    client.threads.listDirect({ ...options, ...filter, projectId: appId }),
   );
 
 export const applyQuery = (appId: string, applyId: string) =>
@@ -225,10 +204,24 @@ export const applyQuery = (appId: string, applyId: string) =>
     client.applies.get(appId, applyId, options),
   );
 
-export const appliesQuery = (appId: string, filter: { threadId?: string } = {}) =>
-  many(['app', appId, 'applies', filter], { types: APPLIES, appId }, (options) =>
-    client.applies.list(appId, { ...options, ...filter }),
+export const appliesQuery = (appId: string, filter: { threadId?: string; status?: Apply['status'] } = {}) =>
+  many(['app', appId, 'applies', filter], { types: APPLIES, appId }, (options, cache) =>
+    filter.status === undefined
+      ? client.applies.list(appId, { ...options, ...filter })
+      : appliesOf(appId, filter.status, { ...options, cache }),
   );
+
+/** The service narrows the applies of apps; those of a project are narrowed here, so a page may be short. */
+async function appliesOf(
+  appId: string,
+  status: Apply['status'],
+  { cache, ...options }: PageOptions & { cache: QueryClient },
+): Promise<Page<Apply>> {
+  const { kind } = await cache.ensureQueryData(appQuery(appId));
+  if (kind === 'platform') return await client.applies.listAll({ ...options, appId, status });
+  const page = await client.applies.list(appId, { ...options, limit: 200 });
+  return { ...page, items: page.items.filter((apply) => apply.status === status) };
+}
 
 /** What an apply would do with the present head: another one is previewed as soon as it moves. */
 export const applyPreviewQuery = (appId: string, threadId: string, sourceId: string) =>
@@ -295,10 +288,10 @@ export const setupQuery = (appId: string, setupId: string) => ({
 const inThread = (appId: string, threadId: string, what: string) => ['app', appId, 'thread', threadId, what];
 
 export const threadQuery = (appId: string, threadId: string) => ({
-  // An edit and a command move its latest source, and make a checkpoint.
+  // An edit and a command move its latest source, and make a checkpoint; it shows its pull requests.
   ...one(
     ['app', appId, 'thread', threadId],
-    { types: [...THREADS, 'checkpoint.', 'workspace.'], appId, threadId },
+    { types: [...THREADS, 'checkpoint.', 'workspace.', 'pull_request.'], appId, threadId },
     (options) => client.threads.get(appId, threadId, options),
   ),
   // While its workspace is made, no event tells how far that is.
@@ -351,21 +344,28 @@ export const previewsQuery = (appId: string, threadId: string) =>
   );
 
 /** Newest first. It is not read again for each new event: the live store brings those. */
-export const threadEventsQuery = (appId: string, threadId: string) =>
+export const threadEventsQuery = ({
+  appId,
+  threadId,
+  lane,
+}: {
+  appId: string;
+  threadId: string;
+  /** Null until it is known. */
+  lane: LaneName | null;
+}) =>
   infiniteQueryOptions({
     queryKey: inThread(appId, threadId, 'events'),
     queryFn: async ({ pageParam, signal }) =>
-      await client.events.list(
-        { appId, threadId },
-        {
-          ...READ,
-          signal,
-          order: 'desc',
-          limit: PAGE_ITEMS,
-          ...(pageParam !== null && { cursor: pageParam }),
-        },
-      ),
+      await client.events.list(feedOf({ appId, threadId, lane: lane! }), {
+        ...READ,
+        signal,
+        order: 'desc',
+        limit: PAGE_ITEMS,
+        ...(pageParam !== null && { cursor: pageParam }),
+      }),
     initialPageParam: null as string | null,
-    getNextPageParam: (last: EventPage) => (last.hasMore ? last.nextCursor : null),
+    getNextPageParam: (last: EventPage<DirectEvent>) => (last.hasMore ? last.nextCursor : null),
+    enabled: lane !== null,
     refetchOnMount: 'always',
   });

@@ -42,3 +42,9 @@ export function useIsAdmin(): boolean {
   const role = organizations.find(({ id }) => id === activeOrganizationId)?.role;
   return role === 'owner' || role === 'admin';
 }
+
+/** Whether the user may see the state of the whole service. */
+export function useIsOperator(): boolean {
+  const isAdmin = useIsAdmin();
+  return useSession().isOperator && isAdmin;
+}

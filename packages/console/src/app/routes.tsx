@@ -7,7 +7,7 @@ import { NoSuchPage, PageFailure, Root } from './root.tsx';
 import { page } from './load-page.ts';
 import { beginLive, whenReady } from './session.tsx';
 import { INBOX } from '../pages/inbox/reads.ts';
-import { flag, lines, search, text, word } from './search.ts';
+import { flag, lines, search, text, whole, word } from './search.ts';
 
 const rootRoute = createRootRoute({
   component: Root,
@@ -43,7 +43,7 @@ const signedIn = createRoute({
     const session = await queries.ensureQueryData({ ...sessionQuery, retry: false });
     if (!session) throw redirect({ to: '/sign-in', search: { to: location.href }, replace: true });
     // A link that is only pointed at may be on a page that shows nothing of it.
-    if (!preload) beginLive(session.user.id, session.activeOrganizationId ?? '');
+    if (!preload) beginLive(session);
   },
 });
 
@@ -54,11 +54,12 @@ const inbox = createRoute({
   // A link that is pointed at loads only the code: a click soon after still reads.
   preloadStaleTime: 0,
   loader: reading(() => {
-    const { asking, threads, applies, latest, builds, apps } = INBOX;
+    const { asking, threads, applies, latest, builds, names } = INBOX;
     for (const query of [asking, threads, latest]) void queries.prefetchInfiniteQuery(query);
+    void queries.prefetchInfiniteQuery(names);
+    if (!queries.getQueryData(sessionQuery.queryKey)?.entitlements.platformApi) return;
     void queries.prefetchInfiniteQuery(applies);
     void queries.prefetchInfiniteQuery(builds);
-    void queries.prefetchInfiniteQuery(apps);
   }),
 });
 const apps = createRoute({
@@ -73,20 +74,181 @@ const account = createRoute({
   component: page(() => import('../pages/account/account-page.tsx'), 'AccountPage'),
 });
 
-const organizationSettings = createRoute({
+const projects = createRoute({
   getParentRoute: () => signedIn,
-  path: '/organization/settings',
-  component: page(() => import('../pages/settings/organization-page.tsx'), 'OrganizationSettingsPage'),
+  path: '/projects',
+  validateSearch: search({ query: text, repositoryId: text }),
+  component: page(() => import('../pages/projects/projects-page.tsx'), 'ProjectsPage'),
+});
+const pullRequests = createRoute({
+  getParentRoute: () => signedIn,
+  path: '/pull-requests',
+  validateSearch: search({ state: word('open', 'closed', 'merged'), projectId: text }),
+  component: page(() => import('../pages/pull-requests/pull-requests-page.tsx'), 'PullRequestsPage'),
+});
+const tasks = createRoute({
+  getParentRoute: () => signedIn,
+  path: '/tasks',
+  validateSearch: search({ projectId: text }),
+  component: page(() => import('../pages/tasks/tasks-page.tsx'), 'TasksPage'),
+});
+const task = createRoute({
+  getParentRoute: () => signedIn,
+  path: '/tasks/$taskId',
+  component: page(() => import('../pages/tasks/task-page.tsx'), 'TaskPage'),
+});
+const automations = createRoute({
+  getParentRoute: () => signedIn,
+  path: '/automations',
+  validateSearch: search({ projectId: text }),
+  component: page(() => import('../pages/automations/automations-page.tsx'), 'AutomationsPage'),
+});
+const automation = createRoute({
+  getParentRoute: () => signedIn,
+  path: '/automations/$automationId',
+  validateSearch: search({
+    status: word('queued', 'running', 'completed', 'failed', 'cancelled', 'skipped'),
+    execution: text,
+  }),
+  component: page(() => import('../pages/automations/automation-page.tsx'), 'AutomationPage'),
+});
+
+const events = createRoute({
+  getParentRoute: () => signedIn,
+  path: '/events',
+  validateSearch: search({
+    feed: word('direct'),
+    appId: text,
+    threadId: text,
+    runId: text,
+    types: text,
+    event: text,
+    paused: flag,
+  }),
+  component: page(() => import('../pages/events/events-page.tsx'), 'EventsPage'),
+});
+const operations = createRoute({
+  getParentRoute: () => signedIn,
+  path: '/operations',
+  validateSearch: search({ key: text }),
+  component: page(() => import('../pages/operations/operations-page.tsx'), 'OperationsPage'),
+});
+const operation = createRoute({
+  getParentRoute: () => signedIn,
+  path: '/operations/$operationId',
+  component: page(() => import('../pages/operations/operation-page.tsx'), 'OperationPage'),
+});
+const system = createRoute({
+  getParentRoute: () => signedIn,
+  path: '/system',
+  validateSearch: search({ seconds: whole(60, 86_400), find: text }),
+  component: page(() => import('../pages/system/system-page.tsx'), 'SystemPage'),
+});
+
+/** The organization's name and its parts, above each of its pages. */
+const organization = createRoute({
+  getParentRoute: () => signedIn,
+  path: '/organization',
+  component: page(() => import('../pages/organization/organization-layout.tsx'), 'OrganizationLayout'),
+});
+const organizationHome = createRoute({
+  getParentRoute: () => organization,
+  path: '/',
+  beforeLoad: () => {
+    throw redirect({ to: '/organization/team', replace: true });
+  },
+});
+const team = createRoute({
+  getParentRoute: () => organization,
+  path: '/team',
+  component: page(() => import('../pages/team/team-page.tsx'), 'TeamPage'),
+});
+const keys = createRoute({
+  getParentRoute: () => organization,
+  path: '/keys',
+  component: page(() => import('../pages/keys/keys-page.tsx'), 'KeysPage'),
+});
+const serviceAccount = createRoute({
+  getParentRoute: () => organization,
+  path: '/keys/$accountId',
+  component: page(() => import('../pages/keys/account-page.tsx'), 'ServiceAccountPage'),
+});
+const repositories = createRoute({
+  getParentRoute: () => organization,
+  path: '/repositories',
+  validateSearch: search({ query: text, installationId: text }),
+  component: page(() => import('../pages/repositories/repositories-page.tsx'), 'RepositoriesPage'),
+});
+const repository = createRoute({
+  getParentRoute: () => organization,
+  path: '/repositories/$repositoryId',
+  validateSearch: search({
+    part: word('branches', 'pull-requests', 'settings'),
+    query: text,
+    ref: text,
+    state: word('open', 'closed', 'merged'),
+  }),
+  component: page(() => import('../pages/repositories/repository-page.tsx'), 'RepositoryPage'),
+});
+const review = createRoute({
+  getParentRoute: () => organization,
+  path: '/repositories/$repositoryId/pull-requests/$number',
+  component: page(() => import('../pages/repositories/review-page.tsx'), 'ReviewPage'),
+});
+const installation = createRoute({
+  getParentRoute: () => organization,
+  path: '/installations/$installationId',
+  component: page(() => import('../pages/repositories/installation-page.tsx'), 'InstallationPage'),
+});
+const webhooks = createRoute({
+  getParentRoute: () => organization,
+  path: '/webhooks',
+  component: page(() => import('../pages/webhooks/webhooks-page.tsx'), 'WebhooksPage'),
+});
+const webhook = createRoute({
+  getParentRoute: () => organization,
+  path: '/webhooks/$webhookId',
+  validateSearch: search({ status: word('pending', 'succeeded', 'failed'), eventType: text, delivery: text }),
+  component: page(() => import('../pages/webhooks/webhook-page.tsx'), 'WebhookPage'),
+});
+const models = createRoute({
+  getParentRoute: () => organization,
+  path: '/models',
+  validateSearch: search({ find: text }),
+  component: page(() => import('../pages/models/models-page.tsx'), 'ModelsPage'),
+});
+const mcpServers = createRoute({
+  getParentRoute: () => organization,
+  path: '/mcp-servers',
+  validateSearch: search({ server: text }),
+  component: page(() => import('../pages/mcp-servers/mcp-servers-page.tsx'), 'McpServersPage'),
 });
 const organizationEnvironment = createRoute({
-  getParentRoute: () => signedIn,
-  path: '/organization/environment',
+  getParentRoute: () => organization,
+  path: '/environment',
   component: page(() => import('../pages/environment/variables-page.tsx'), 'OrganizationVariablesPage'),
 });
 const organizationSkills = createRoute({
-  getParentRoute: () => signedIn,
-  path: '/organization/skills',
+  getParentRoute: () => organization,
+  path: '/skills',
   component: page(() => import('../pages/skills/skills-page.tsx'), 'OrganizationSkillsPage'),
+});
+const usage = createRoute({
+  getParentRoute: () => organization,
+  path: '/usage',
+  validateSearch: search({ from: text, to: text, groupBy: word('day', 'project', 'thread', 'model') }),
+  component: page(() => import('../pages/usage/usage-page.tsx'), 'UsagePage'),
+});
+const audit = createRoute({
+  getParentRoute: () => organization,
+  path: '/audit',
+  validateSearch: search({ query: text }),
+  component: page(() => import('../pages/audit/audit-page.tsx'), 'AuditPage'),
+});
+const organizationSettings = createRoute({
+  getParentRoute: () => organization,
+  path: '/settings',
+  component: page(() => import('../pages/settings/organization-page.tsx'), 'OrganizationSettingsPage'),
 });
 
 /** The app's name and its parts, above each of its pages. */
@@ -98,7 +260,7 @@ const app = createRoute({
 const race = createRoute({
   getParentRoute: () => app,
   path: '/',
-  validateSearch: search({ show: word('graph', 'table'), status: text, thread: text, query: text }),
+  validateSearch: search({ show: word('graph', 'table', 'forks'), status: text, thread: text, query: text }),
   component: page(() => import('../pages/race/race-page.tsx'), 'RacePage'),
 });
 const settings = createRoute({
@@ -157,7 +319,8 @@ const thread = createRoute({
   getParentRoute: () => app,
   path: '/threads/$threadId',
   validateSearch: search({
-    panel: word('changes', 'files', 'preview', 'terminal', 'builds', 'events', 'runs'),
+    panel: word('changes', 'pull-request', 'files', 'preview', 'terminal', 'builds', 'events', 'runs'),
+    pull: text,
     file: text,
     L: lines,
   }),
@@ -185,7 +348,11 @@ const apply = createRoute({
 const builds = createRoute({
   getParentRoute: () => app,
   path: '/builds',
-  validateSearch: search({ status: word('queued', 'building', 'ready', 'failed') }),
+  validateSearch: search({
+    status: word('queued', 'building', 'ready', 'failed'),
+    threadId: text,
+    sourceId: text,
+  }),
   component: page(() => import('../pages/builds/builds-page.tsx'), 'BuildsPage'),
 });
 const build = createRoute({
@@ -197,7 +364,11 @@ const build = createRoute({
 const previews = createRoute({
   getParentRoute: () => app,
   path: '/previews',
-  validateSearch: search({ status: word('starting', 'ready', 'failed', 'stopped') }),
+  validateSearch: search({
+    status: word('starting', 'ready', 'failed', 'stopped'),
+    threadId: text,
+    sourceId: text,
+  }),
   component: page(() => import('../pages/previews/previews-page.tsx'), 'PreviewsPage'),
 });
 const preview = createRoute({
@@ -225,9 +396,35 @@ export const routeTree = rootRoute.addChildren([
     inbox,
     apps,
     account,
-    organizationSettings,
-    organizationEnvironment,
-    organizationSkills,
+    projects,
+    pullRequests,
+    tasks,
+    task,
+    automations,
+    automation,
+    events,
+    operations,
+    operation,
+    system,
+    organization.addChildren([
+      organizationHome,
+      team,
+      keys,
+      serviceAccount,
+      repositories,
+      repository,
+      review,
+      installation,
+      webhooks,
+      webhook,
+      models,
+      mcpServers,
+      organizationEnvironment,
+      organizationSkills,
+      usage,
+      audit,
+      organizationSettings,
+    ]),
     app.addChildren([
       race,
       settings,

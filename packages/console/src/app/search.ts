@@ -58,3 +58,14 @@ export const lines: Reads<string> = (value) => {
   const said = text(value);
   return said !== undefined && /^[1-9]\d{0,8}(-[1-9]\d{0,8})?$/.test(said) ? said : undefined;
 };
+
+/** A whole number between these, both included. */
+export function whole(least: number, most: number): Reads<number> & { expected: string } {
+  return Object.assign(
+    (value: unknown) =>
+      typeof value === 'number' && Number.isInteger(value) && value >= least && value <= most
+        ? value
+        : undefined,
+    { expected: `can only be a whole number from ${least} to ${most}` },
+  );
+}

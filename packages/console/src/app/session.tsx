@@ -1,11 +1,12 @@
 /** The session while pages are open: its live data, and signing in again over the page when it has ended. */
 import { HeadraceError } from '@headrace/client';
-import { lazy, useEffect, useState, useSyncExternalStore } from 'react';
+import { lazy, useEffect, useRef, useState, useSyncExternalStore } from 'react';
 import { startLive } from '../live/index.ts';
-import type { Live } from '../live/index.ts';
+import type { LaneName, Live } from '../live/index.ts';
 import { client, noticeSignIn, READ_TIMEOUT_MS, watchLimits, watchSession } from '../api/client.ts';
 import { lineOf, writeFaultOf } from '../api/faults.ts';
 import { sessionQuery, useSession } from '../api/session.ts';
+import type { SessionInfo } from '../api/session.ts';
 import { notify } from '../ui/notices.tsx';
 import { leaveTo } from './leave.ts';
 import { useOtherOrganization } from './organization.ts';
@@ -57,15 +58,20 @@ let begun: Begun | null = null;
  * The live data of this user in this organization, begun as soon as both are known: its place in the log then arrives
  * while the page is rendered for the first time.
  */
-export function beginLive(userId: string, organizationId: string): Begun {
-  const identity = `${userId} ${organizationId}`;
+export function beginLive({ user, activeOrganizationId, entitlements }: NonNullable<SessionInfo>): Begun {
+  const [userId, organizationId] = [user.id, activeOrganizationId ?? ''];
+  const lanes: LaneName[] = entitlements.platformApi ? ['apps', 'direct'] : ['direct'];
+  const identity = [userId, organizationId, ...lanes].join(' ');
   if (begun?.identity === identity) return begun;
   begun?.end();
   const live = startLive({
     client,
     queries,
     identity: { userId, organizationId },
+    lanes,
     onSignedOut: () => setSignedOut(true),
+    // It says what the organization may use now, and with that which feeds are read.
+    onForbidden: () => void queries.invalidateQueries({ queryKey: sessionQuery.queryKey }),
   });
   // Also before the page is shown: what it reads may be on its way already.
   const stops = [watchLimits((ms) => live.pause(ms)), watchSession(() => setSignedOut(true))];
@@ -94,9 +100,15 @@ export function whenReady(run: () => void): void {
 }
 
 /** The live data while the page is shown; another user or organization starts from nothing. */
-export function useLiveOfSession(userId: string, organizationId: string): { live: Live; isReady: boolean } {
-  const [live, setLive] = useState(() => beginLive(userId, organizationId).live);
-  const [isReady, setReady] = useState(() => beginLive(userId, organizationId).isReady);
+export function useLiveOfSession(): { live: Live; isReady: boolean } {
+  const session = useSession();
+  const { user, activeOrganizationId, entitlements } = session;
+  const latest = useRef(session);
+  useEffect(() => {
+    latest.current = session;
+  });
+  const [live, setLive] = useState(() => beginLive(session).live);
+  const [isReady, setReady] = useState(() => beginLive(session).isReady);
   const [round, setRound] = useState(0);
   useEffect(() => {
     const again = () => {
@@ -106,11 +118,11 @@ export function useLiveOfSession(userId: string, organizationId: string): { live
     return () => void listeners.delete(again);
   }, []);
   useEffect(() => {
-    const one = beginLive(userId, organizationId);
+    const one = beginLive(latest.current);
     setLive(one.live);
     void one.ready.then(() => setReady(true));
     return () => one.end();
-  }, [userId, organizationId, round]);
+  }, [user.id, activeOrganizationId, entitlements.platformApi, round]);
   return { live, isReady };
 }
 

@@ -2,7 +2,6 @@
 import { Outlet, useRouterState } from '@tanstack/react-router';
 import { useCallback, useEffect, useState } from 'react';
 import { LiveProvider } from '../live/index.ts';
-import { useSession } from '../api/session.ts';
 import { Skeleton } from '../ui/states.tsx';
 import { Header } from './header.tsx';
 import { Banner } from './banner.tsx';
@@ -13,8 +12,7 @@ import { Sidebar } from './sidebar.tsx';
 import { useGlobalKeys } from './global-keys.ts';
 
 export function Shell() {
-  const { user, activeOrganizationId } = useSession();
-  const { live, isReady } = useLiveOfSession(user.id, activeOrganizationId ?? '');
+  const { live, isReady } = useLiveOfSession();
   const [over, setOver] = useState<'palette' | 'keys' | 'sidebar' | null>(null);
   const path = useRouterState({ select: ({ location }) => location.pathname });
   useGlobalKeys({ openPalette: () => setOver('palette'), openKeys: () => setOver('keys') });

@@ -1,20 +1,36 @@
 /** Where to go: the inbox, the apps, the threads with the latest activity; and whose session this is. */
 import { useInfiniteQuery } from '@tanstack/react-query';
-import { Link, useNavigate } from '@tanstack/react-router';
+import { Link, useLocation, useNavigate } from '@tanstack/react-router';
 import type { LinkProps } from '@tanstack/react-router';
-import { Inbox, Layers, X } from 'lucide-react';
+import {
+  Activity,
+  Building2,
+  FolderGit2,
+  GitPullRequest,
+  Inbox,
+  Layers,
+  ListTodo,
+  ReceiptText,
+  Server,
+  Timer,
+  X,
+} from 'lucide-react';
+import type { LucideIcon } from 'lucide-react';
 import { lazy, useEffect, useRef } from 'react';
 import type { ReactNode, RefObject } from 'react';
+import { useAppWord } from '../api/app-word.ts';
 import { client } from '../api/client.ts';
 import { lineOf, writeFaultOf } from '../api/faults.ts';
-import { allThreadsQuery, itemsOf } from '../api/queries.ts';
-import { useIsAdmin, useSession } from '../api/session.ts';
+import { allThreadsQuery } from '../api/queries.ts';
+import { itemsOf } from '../api/query.ts';
+import { useSession } from '../api/session.ts';
 import { IconButton } from '../ui/button.tsx';
 import { notify } from '../ui/notices.tsx';
 import { ForkMark, Status } from '../ui/status.tsx';
 import { leaveTo } from './leave.ts';
-import { tellOrganization } from './organization.ts';
 import { Part } from './part.tsx';
+import { usePlaces } from './places.ts';
+import { switchOrganization } from './switch-organization.ts';
 import { setTheme, themeOf } from './theme.ts';
 
 /** The menu brings the collections of its library with it, which the first page does not need. */
@@ -54,12 +70,7 @@ export function Sidebar({
         </div>
       </div>
       <div className="py-2">
-        <Entry to="/" icon={<Inbox size={14} aria-hidden />} exact>
-          Inbox
-        </Entry>
-        <Entry to="/apps" icon={<Layers size={14} aria-hidden />}>
-          Apps
-        </Entry>
+        <Entries />
       </div>
       {isReady ? <RecentThreads /> : <div className="flex-1 border-t border-line" />}
       <Owner />
@@ -109,20 +120,63 @@ export function Mark() {
   );
 }
 
+const ICONS: Record<string, LucideIcon> = {
+  '/': Inbox,
+  '/apps': Layers,
+  '/projects': FolderGit2,
+  '/pull-requests': GitPullRequest,
+  '/tasks': ListTodo,
+  '/automations': Timer,
+  '/events': Activity,
+  '/operations': ReceiptText,
+  '/organization/team': Building2,
+  '/system': Server,
+};
+
+function Entries() {
+  const { pathname } = useLocation();
+  const isInOrganization = pathname.startsWith('/organization/');
+  const isInProject = useAppWord() === 'project';
+  return usePlaces().map(({ text, to }) => (
+    <Entry
+      key={text}
+      to={to}
+      icon={ICONS[to as string]!}
+      // The pages of apps are those of projects, too.
+      exact={to === '/' || (isInProject && to === '/apps')}
+      isActive={(isInOrganization && to === '/organization/team') || (isInProject && to === '/projects')}
+    >
+      {text}
+    </Entry>
+  ));
+}
+
+const ENTRY = 'item border-l-2';
+
 function Entry({
-  icon,
-  exact = false,
+  icon: Icon,
+  exact,
+  isActive,
   children,
-  ...props
-}: LinkProps & { icon: ReactNode; exact?: boolean; children: ReactNode }) {
+  to,
+}: {
+  icon: LucideIcon;
+  exact: boolean;
+  /** Also on pages whose addresses do not begin as this one's. */
+  isActive: boolean;
+  children: ReactNode;
+  to: LinkProps['to'];
+}) {
+  const active = { className: `${ENTRY} border-water bg-sunk font-bold`, 'aria-current': 'page' as const };
   return (
     <Link
-      {...props}
+      to={to}
       activeOptions={{ exact }}
-      className="item border-l-2 border-transparent"
-      activeProps={{ className: 'item border-l-2 border-water bg-sunk font-bold', 'aria-current': 'page' }}
+      className={`${ENTRY} border-transparent`}
+      activeProps={active}
+      {...(isActive && active)}
     >
-      {icon}
+      <Icon size={14} aria-hidden />
       {children}
     </Link>
   );
@@ -159,15 +213,7 @@ function RecentThreads() {
 function Owner() {
   const { user, organizations, activeOrganizationId } = useSession();
   const navigate = useNavigate();
-  const isAdmin = useIsAdmin();
   const active = organizations.find(({ id }) => id === activeOrganizationId);
-  // Nothing of one organization may be seen in another: a fresh page starts from nothing.
-  const switchTo = async (organizationId: string) => {
-    // No kept key: after a way there and back, the answer of the first time would be given again, and nothing done.
-    await client.session.switchOrganization({ organizationId });
-    tellOrganization(organizationId);
-    leaveTo('/console/');
-  };
   const signOut = async () => {
     await client.session.signOut();
     // A new page: this one cannot be shown to nobody.
@@ -193,22 +239,8 @@ function Owner() {
               .map(({ id, name }) => ({
                 id,
                 text: `Switch to ${name}`,
-                onAction: () => void switchTo(id).catch(sayFault),
+                onAction: () => void switchOrganization(id).catch(sayFault),
               })),
-            ...(isAdmin
-              ? [
-                  {
-                    id: 'environment',
-                    text: 'Variables of the organization',
-                    onAction: () => void navigate({ to: '/organization/environment' }),
-                  },
-                  {
-                    id: 'settings',
-                    text: 'Settings of the organization',
-                    onAction: () => void navigate({ to: '/organization/settings' }),
-                  },
-                ]
-              : []),
             { id: 'account', text: 'Your account', onAction: () => void navigate({ to: '/account' }) },
             {
               id: 'docs',

@@ -1,6 +1,8 @@
 /** Drafts by thread, and the stream that brings those of the thread in the focused tab. */
-import type { Client, Draft, HeadraceEvent } from '@headrace/client';
+import type { Client, Draft } from '@headrace/client';
 import type { Environment } from './environment.ts';
+import { feedOf } from './lanes.ts';
+import type { LiveEvent, LiveThread } from './lanes.ts';
 import { withLock } from './lock.ts';
 
 const ENDED = 200;
@@ -29,7 +31,7 @@ export class Drafts {
   }
 
   /** The message itself replaces its draft, and the end of a run ends it. */
-  removeEnded(events: readonly HeadraceEvent[]): boolean {
+  removeEnded(events: readonly LiveEvent[]): boolean {
     let isChanged = false;
     for (const { type, threadId, runId, data } of events) {
       if (type === 'message.persisted' && data.id !== undefined) this.#end(data.id);
@@ -48,11 +50,6 @@ export class Drafts {
   }
 }
 
-interface Thread {
-  appId: string;
-  threadId: string;
-}
-
 export interface DraftReaderOptions {
   client: Client;
   environment: Environment;
@@ -64,8 +61,8 @@ export interface DraftReaderOptions {
 /** At most one stream in all tabs: the tab that comes to the front takes it, and a hidden one gives it up. */
 export class DraftReader {
   readonly #options: DraftReaderOptions;
-  #watched: Thread[] = [];
-  #reading: { thread: Thread; end: AbortController; isHolding: boolean } | null = null;
+  #watched: LiveThread[] = [];
+  #reading: { thread: LiveThread; end: AbortController; isHolding: boolean } | null = null;
   #wasFocused = false;
   #isStopped = false;
 
@@ -74,7 +71,7 @@ export class DraftReader {
   }
 
   /** The thread that was watched last is the one that is read. */
-  watch(thread: Thread): () => void {
+  watch(thread: LiveThread): () => void {
     this.#watched.push(thread);
     this.update();
     return () => {
@@ -107,7 +104,7 @@ export class DraftReader {
     this.#reading = null;
   }
 
-  async #begin(thread: Thread, steal: boolean): Promise<void> {
+  async #begin(thread: LiveThread, steal: boolean): Promise<void> {
     const reading = { thread, end: new AbortController(), isHolding: false };
     this.#reading = reading;
     const { environment, lockName } = this.#options;
@@ -125,16 +122,16 @@ export class DraftReader {
     if (outcome === 'stolen' && this.#reading === reading) void this.#begin(thread, false);
   }
 
-  async #read(thread: Thread, signal: AbortSignal): Promise<void> {
+  async #read(thread: LiveThread, signal: AbortSignal): Promise<void> {
     const { client, onDraft, onRemoved } = this.#options;
     try {
-      for await (const item of client.events.stream(thread, { signal })) {
+      for await (const item of client.events.stream(feedOf(thread), { signal })) {
         if (signal.aborted) return;
         if (item.kind === 'draft') onDraft(item.draft);
         else if (item.kind === 'draft.removed') onRemoved(item.threadId, item.messageId);
       }
     } catch {
-      // The thread or the session is gone; the feed of all apps reports what matters of that.
+      // The thread or the session is gone; the feeds report what matters of that.
     }
   }
 }

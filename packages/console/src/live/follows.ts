@@ -1,9 +1,10 @@
 /** How a query says which events change its data: `meta: { follows: { types: ['run.'], appId } }`. */
-import type { HeadraceEvent } from '@headrace/client';
+import type { LiveEvent } from './lanes.ts';
 
 export interface Follows {
   /** Prefixes of event types: `run.`, `platform.build.`. */
   types: readonly string[];
+  /** Or a Direct project's id. */
   appId?: string;
   threadId?: string;
   runId?: string;
@@ -18,9 +19,9 @@ declare module '@tanstack/react-query' {
 }
 
 /** Whether the event may change what the query shows. */
-export function isFollowed({ types, appId, threadId, runId, ids }: Follows, event: HeadraceEvent): boolean {
+export function isFollowed({ types, appId, threadId, runId, ids }: Follows, event: LiveEvent): boolean {
   return (
-    (appId === undefined || appId === event.appId) &&
+    (appId === undefined || appId === event.projectId) &&
     (threadId === undefined || threadId === event.threadId) &&
     (runId === undefined || runId === event.runId) &&
     (ids === undefined || ids.includes(subjectOf(event).id ?? '')) &&
@@ -29,4 +30,4 @@ export function isFollowed({ types, appId, threadId, runId, ids }: Follows, even
 }
 
 /** What the event is about. */
-export const subjectOf = ({ data }: HeadraceEvent): { id?: string; status?: string } => data;
+export const subjectOf = ({ data }: LiveEvent): { id?: string; status?: string } => data;

@@ -1,5 +1,5 @@
 /** A new status in cached data, shown before the refetch that the event causes. */
-import type { HeadraceEvent } from '@headrace/client';
+import type { LiveEvent } from './lanes.ts';
 import { subjectOf } from './follows.ts';
 
 export interface StatusChange {
@@ -13,7 +13,7 @@ const DEPTH = 6;
 const MOST_NODES = 20_000;
 
 /** The last status of each id. */
-export function statusChanges(events: readonly HeadraceEvent[]): Map<string, StatusChange> {
+export function statusChanges(events: readonly LiveEvent[]): Map<string, StatusChange> {
   const changes = new Map<string, StatusChange>();
   for (const event of events) {
     const { id, status } = subjectOf(event);

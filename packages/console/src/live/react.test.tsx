@@ -2,10 +2,12 @@ import type { Draft } from '@headrace/client';
 import { renderToString } from 'react-dom/server';
 import { expect, test } from 'vitest';
 import { LiveProvider, useDraft, useLiveStatus } from './react.tsx';
-import type { Live } from './session.ts';
+import type { Live } from './live.ts';
+
+const THREAD = { appId: 'prj_1', threadId: 'thr_1', lane: 'apps' } as const;
 
 function Page() {
-  return `${useLiveStatus().state}: ${useDraft('prj_1', 'thr_1', true)?.content ?? 'no draft'}`;
+  return `${useLiveStatus().state}: ${useDraft(THREAD, true)?.content ?? 'no draft'}`;
 }
 
 test('components show the state and the draft of the store that is provided', () => {

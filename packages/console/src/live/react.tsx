@@ -1,8 +1,9 @@
 /** The live store in components. Without one (signed out), all is still: no drafts, no events. */
-import type { Draft, HeadraceEvent } from '@headrace/client';
+import type { Draft } from '@headrace/client';
 import { createContext, useCallback, useContext, useEffect, useRef, useSyncExternalStore } from 'react';
 import type { JSX, ReactNode } from 'react';
-import type { Live } from './session.ts';
+import type { LaneName, LiveEvent, LiveThread } from './lanes.ts';
+import type { Live } from './live.ts';
 import type { LiveStatus } from './state.ts';
 
 const LiveContext = createContext<Live | null>(null);
@@ -26,18 +27,24 @@ export const useLive = (): Live | null => useContext(LiveContext);
 /** The state of the connection, and how old what is shown is. */
 export const useLiveStatus = (): LiveStatus => useSnapshot((live) => live?.status() ?? NONE);
 
-/** The reply in progress of a thread, while this component is shown. A thread that is not at work needs no stream. */
-export function useDraft(appId: string, threadId: string, isAtWork: boolean): Draft | null {
+/**
+ * The reply in progress of a thread, while this component is shown. A thread that is not at work needs no stream, and
+ * until its kind of project is known (`lane`), there is none.
+ */
+export function useDraft(
+  { appId, threadId, lane }: Omit<LiveThread, 'lane'> & { lane: LaneName | null },
+  isAtWork: boolean,
+): Draft | null {
   const live = useLive();
   useEffect(
-    () => (isAtWork ? live?.watchThread(appId, threadId) : undefined),
-    [live, appId, threadId, isAtWork],
+    () => (isAtWork && lane !== null ? live?.watchThread({ appId, threadId, lane }) : undefined),
+    [live, appId, threadId, lane, isAtWork],
   );
   return useSnapshot((from) => from?.draft(threadId) ?? null);
 }
 
 /** Calls the listener with new events, once per frame. */
-export function useEvents(listener: (events: HeadraceEvent[]) => void): void {
+export function useEvents(listener: (events: LiveEvent[]) => void): void {
   const live = useLive();
   const latest = useRef(listener);
   useEffect(() => {

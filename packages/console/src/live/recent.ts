@@ -2,24 +2,29 @@
  * The newest events of a feed and the cursors between them: what a tab has seen, and what the leader repeats to a
  * tab that missed messages.
  */
-import type { HeadraceEvent } from '@headrace/client';
+import type { LiveEvent } from './lanes.ts';
 
 const MOST_MARKS = 2_000;
 /** More than marks: every event after a known cursor is recognized. */
 const MOST_IDS = 4_000;
 
 export class Recent {
-  #marks: { cursor: string; event: HeadraceEvent | null }[] = [];
+  #marks: { cursor: string; event: LiveEvent | null }[] = [];
   readonly #cursors = new Set<string>();
   readonly #ids = new Set<string>();
   /** Of the last event in order. */
   #sequence = -1n;
 
+  /** Up to where the events are known; null before the first start. */
+  get cursor(): string | null {
+    return this.#marks.at(-1)?.cursor ?? null;
+  }
+
   /**
    * Whether it is the next one: false for an event that was added before, and for one that is older than another,
    * which a leader sends that is behind. What the older one changed was read again when that leader took over.
    */
-  addEvent(event: HeadraceEvent): boolean {
+  addEvent(event: LiveEvent): boolean {
     if (this.#ids.has(event.id)) return false;
     this.#ids.add(event.id);
     if (this.#ids.size > MOST_IDS) this.#ids.delete(this.#ids.values().next().value!);
@@ -40,7 +45,7 @@ export class Recent {
   }
 
   /** The events after a cursor; null if it is unknown. */
-  since(cursor: string): HeadraceEvent[] | null {
+  since(cursor: string): LiveEvent[] | null {
     const at = this.#marks.findLastIndex((mark) => mark.cursor === cursor);
     return at === -1 ? null : this.#marks.slice(at + 1).flatMap(({ event }) => event ?? []);
   }
@@ -57,7 +62,7 @@ export class Recent {
     this.#sequence = -1n;
   }
 
-  #mark(cursor: string, event: HeadraceEvent | null): void {
+  #mark(cursor: string, event: LiveEvent | null): void {
     this.#marks.push({ cursor, event });
     this.#cursors.add(cursor);
     if (this.#marks.length <= MOST_MARKS) return;

@@ -1,63 +1,33 @@
 /**
- * The live store of one tab. Tabs of one user and organization share a feed:
+ * The live store of one tab. Tabs of one user and organization share their feeds:
  *
  *   follower --the lock is free, or its holder is frozen--> leader --the lock was stolen--> follower
  *   any --401--> signed out, until a new session is started
  *
  * Every batch of events names the cursor before it, so each tab notices what it has missed, and asks for it.
  */
-import type { Client, Draft, HeadraceEvent } from '@headrace/client';
+import type { Draft } from '@headrace/client';
 import type { QueryClient } from '@tanstack/react-query';
-import { serviceNow } from '../api/clock.ts';
 import { Budget } from './budget.ts';
 import { DraftReader, Drafts } from './drafts.ts';
 import type { Environment } from './environment.ts';
+import type { Cursors, LiveEvent, LiveThread } from './lanes.ts';
 import { Leader } from './leader.ts';
-import { withLock } from './lock.ts';
+import type { Live, LiveOptions } from './live.ts';
 import type { Message, SentStatus } from './messages.ts';
+import { Office } from './office.ts';
 import { Refetcher } from './refetch.ts';
+import { ShownStatus } from './shown-status.ts';
 import type { LiveStatus } from './state.ts';
 import { Store } from './store.ts';
-
-export interface LiveOptions {
-  client: Client;
-  queries: QueryClient;
-  identity: { userId: string; organizationId: string };
-  onSignedOut(): void;
-}
-
-export interface Live {
-  /** Resolves when the feed's position is known, at most two seconds later: what is read then is not read twice. */
-  readonly ready: Promise<void>;
-  stop(): void;
-  /** The same object until something has changed. */
-  status(): LiveStatus;
-  /** Called when the status or a draft has changed. */
-  subscribe(listener: () => void): () => void;
-  /** Brings the drafts of a thread while the tab is shown; returns how to end it. */
-  watchThread(appId: string, threadId: string): () => void;
-  draft(threadId: string): Draft | null;
-  /** Each event once, in order, once per frame. */
-  onEvents(listener: (events: HeadraceEvent[]) => void): () => void;
-  /** Connects now, unless the connection works. */
-  check(): void;
-  /** The service has answered 429: no tab refetches anything for that long. The client itself repeats the call. */
-  pause(ms: number): void;
-}
 
 /** Silence of the leader, in ticks of a visible tab, before it is asked, and before it is replaced. */
 const PING_TICKS = 3;
 const STEAL_TICKS = 10;
-/** How late a hidden leader's timer may be before it is asked to try again. */
-const LATE_MS = 1_500;
 const READY_MS = 2_000;
-/** A status that differs only in the time of its data is shown this seldom. */
-const DATA_AT_MS = 5_000;
-/** The same moment, converted twice. */
-const NOISE_MS = 100;
 
 /** Where a session continues after the user has signed in again. */
-const cursors = new WeakMap<QueryClient, Map<string, string>>();
+const known = new WeakMap<QueryClient, Map<string, Cursors>>();
 
 export class Session implements Live {
   readonly ready: Promise<void>;
@@ -67,6 +37,10 @@ export class Session implements Live {
   readonly #name: string;
   readonly #channel: BroadcastChannel;
   readonly #budget = new Budget();
+  readonly #status = new ShownStatus({
+    pausedMs: () => this.#budget.pausedMs(performance.now()),
+    onChange: () => this.#changed(),
+  });
   readonly #refetcher: Refetcher;
   readonly #store: Store;
   readonly #drafts = new Drafts();
@@ -74,18 +48,14 @@ export class Session implements Live {
   readonly #listeners = new Set<() => void>();
   readonly #end = new AbortController();
   readonly #ends: (() => void)[] = [];
+  /** Null where tabs cannot share: each leads. */
+  readonly #office: Office | null;
   #isReady: () => void = () => {};
-  #waiting: AbortController | null = null;
   #leader: Leader | null = null;
   #isSignedOut = false;
   #isVisible: boolean;
   #ticks = 0;
   #isAsking = false;
-  #heardAt: number | null = null;
-  #nextAttemptAt: number | null = null;
-  #gapAt: number | null = null;
-  #sent: Pick<SentStatus, 'state' | 'reason'> = { state: 'connecting', reason: null };
-  #status: LiveStatus = { state: 'connecting', dataAt: null, reason: null, gapAt: null, nextAttemptAt: null };
   #cancelFrame: (() => void) | null = null;
 
   constructor(options: LiveOptions, environment: Environment) {
@@ -94,19 +64,21 @@ export class Session implements Live {
     this.#isVisible = environment.isVisible();
     this.ready = new Promise((resolve) => (this.#isReady = resolve));
     const { userId, organizationId } = options.identity;
-    this.#name = `headrace:${organizationId}:${userId}`;
+    // A tab that reads other feeds is of no use to this one.
+    this.#name = `headrace:${organizationId}:${userId}:${options.lanes.join('+')}`;
     const cache = options.queries.getQueryCache();
     this.#refetcher = new Refetcher({
       cache,
       budget: this.#budget,
-      isHeld: () => !this.#isVisible || this.#isSignedOut || this.#sent.state === 'offline',
+      isHeld: () => !this.#isVisible || this.#isSignedOut || this.#status.state === 'offline',
       onSpent: (cost) => this.#post({ kind: 'spent', cost }),
       onPaused: (ms) => this.pause(ms),
       onFetched: () => this.#endRecovery(),
       onUnauthorized: () => this.#signOut(true),
     });
-    const cursor = cursors.get(options.queries)?.get(this.#name) ?? null;
-    this.#store = new Store({ cache, refetcher: this.#refetcher, environment, cursor });
+    const { lanes } = options;
+    const cursors = known.get(options.queries)?.get(this.#name) ?? {};
+    this.#store = new Store({ cache, refetcher: this.#refetcher, environment, lanes, cursors });
     this.#ends.push(
       this.#store.onEvents((events) => {
         if (this.#drafts.removeEnded(events)) this.#changed();
@@ -125,6 +97,7 @@ export class Session implements Live {
         if (this.#drafts.remove(threadId, messageId)) this.#changed();
       },
     });
+    this.#office = environment.locks && this.#newOffice(environment.locks);
     this.#channel = environment.openChannel(this.#name);
     const receive = ({ data }: MessageEvent) => this.#receive(data as Message);
     this.#channel.addEventListener('message', receive);
@@ -137,9 +110,9 @@ export class Session implements Live {
       environment.listen(() => this.#onEnvironment()),
     );
     // What was fetched in an earlier session may have changed while its events were not applied yet.
-    if (cursor !== null) this.#refetcher.markAllChanged();
+    if (Object.keys(cursors).length) this.#refetcher.markAllChanged();
     this.#hello();
-    if (environment.locks) void this.#campaign(false);
+    if (this.#office) void this.#office.campaign(false);
     else if (this.#isVisible) this.#lead();
   }
 
@@ -154,7 +127,7 @@ export class Session implements Live {
   }
 
   status(): LiveStatus {
-    return this.#status;
+    return this.#status.shown;
   }
 
   subscribe(listener: () => void): () => void {
@@ -162,15 +135,15 @@ export class Session implements Live {
     return () => this.#listeners.delete(listener);
   }
 
-  watchThread(appId: string, threadId: string): () => void {
-    return this.#draftReader.watch({ appId, threadId });
+  watchThread(thread: LiveThread): () => void {
+    return this.#draftReader.watch(thread);
   }
 
   draft(threadId: string): Draft | null {
     return this.#drafts.get(threadId);
   }
 
-  onEvents(listener: (events: HeadraceEvent[]) => void): () => void {
+  onEvents(listener: (events: LiveEvent[]) => void): () => void {
     return this.#store.onEvents(listener);
   }
 
@@ -184,43 +157,38 @@ export class Session implements Live {
     this.#pause(ms);
   }
 
-  /** Waits for the lock, or takes it; leads while it has it. */
-  async #campaign(steal: boolean): Promise<void> {
-    this.#waiting?.abort(new Error('the lock is stolen instead'));
-    const waiting = new AbortController();
-    this.#waiting = waiting;
-    const signal = AbortSignal.any([waiting.signal, this.#end.signal]);
-    const lock = { name: `${this.#name}:leader`, steal, signal };
-    const outcome = await withLock(this.#environment.locks!, lock, async (held) => {
-      this.#lead();
-      const leader = this.#leader;
-      await new Promise<void>((resolve) => {
-        held.addEventListener('abort', () => resolve(), { once: true });
-      });
-      if (this.#leader === leader) this.#retire();
-    }).catch(() => 'done' as const);
-    if (outcome === 'stolen' && !this.#isEnded()) {
-      this.#ticks = 0;
-      void this.#campaign(false);
-    }
+  #newOffice(locks: Navigator['locks']): Office {
+    return new Office({
+      locks,
+      name: `${this.#name}:leader`,
+      signal: this.#end.signal,
+      onTaken: () => {
+        this.#lead();
+        const leader = this.#leader;
+        return () => {
+          this.#ticks = 0;
+          if (this.#leader === leader) this.#retire();
+        };
+      },
+    });
   }
 
   #lead(): void {
     if (this.#leader || this.#isEnded()) return;
     this.#isAsking = false;
-    // A feed of repositories and pull requests would be another leader beside this one, under this lock.
     this.#leader = new Leader({
       id: this.#id,
       client: this.#options.client,
       store: this.#store,
       isPolled: this.#environment.locks === null,
       isOnline: () => this.#environment.isOnline(),
-      heardAt: this.#heardAt,
+      heardAt: this.#status.heardAt,
       post: (message) => this.#post(message),
       onBatch: () => this.#remember(),
       onRebase: (isGap) => this.#onRebase(isGap),
       onStatus: (status) => this.#take(status),
       onSignedOut: () => this.#signOut(true),
+      onForbidden: () => this.#options.onForbidden(),
     });
   }
 
@@ -232,8 +200,8 @@ export class Session implements Live {
   #receive(message: Message): void {
     if (this.#isEnded()) return;
     const { kind } = message;
-    if (kind === 'hello') this.#leader?.answer(message.tab, message.cursor);
-    else if (kind === 'ping') this.#leader?.answer(null, null);
+    if (kind === 'hello') this.#leader?.answer(message.tab, message.cursors);
+    else if (kind === 'ping') this.#leader?.answer(null, {});
     else if (kind === 'check') this.#leader?.check();
     else if (kind === 'draft') this.#show(message.draft);
     else if (kind === 'draft.removed') {
@@ -251,16 +219,16 @@ export class Session implements Live {
     if (this.#leader || ('to' in message && message.to !== undefined && message.to !== this.#id)) return;
     if (message.kind === 'alive') {
       this.#take(message.status);
-      if (message.cursor !== null && !this.#store.recent.has(message.cursor)) this.#hello();
+      if (!this.#store.hasAll(message.cursors)) this.#hello();
       return;
     }
     if (message.to !== undefined) this.#isAsking = false;
     if (message.kind === 'rebase') {
-      this.#store.rebase(message.cursor, message.isNewHistory);
+      this.#store.rebase(message);
       this.#isAsking = false;
       this.#onRebase(message.isGap);
     } else if (this.#store.receive(message)) {
-      this.#heardAt = performance.now();
+      this.#status.hear();
       this.#remember();
     } else this.#hello();
   }
@@ -269,27 +237,23 @@ export class Session implements Live {
   #hello(): void {
     if (this.#isAsking) return;
     this.#isAsking = true;
-    this.#post({ kind: 'hello', tab: this.#id, cursor: this.#store.cursor });
+    this.#post({ kind: 'hello', tab: this.#id, cursors: this.#store.cursors() });
   }
 
   #tick(): void {
     if (this.#isEnded()) return;
     this.#leader?.update();
     this.#endRecovery();
-    // A pause ends by time alone.
-    if (this.#reason() !== this.#status.reason) this.#changed();
+    this.#status.update();
     // An answer may have been lost with its leader.
     this.#isAsking = false;
-    if (this.#leader || !this.#isVisible || !this.#environment.locks) return;
+    if (this.#leader || !this.#isVisible || !this.#office) return;
     this.#ticks++;
     if (this.#ticks >= STEAL_TICKS) {
       this.#ticks = 0;
-      void this.#campaign(true);
+      void this.#office.campaign(true);
     } else if (this.#ticks >= PING_TICKS) this.#post({ kind: 'ping' });
-    if (this.#nextAttemptAt !== null && performance.now() - this.#nextAttemptAt > LATE_MS) {
-      this.#nextAttemptAt = null;
-      this.check();
-    }
+    if (this.#status.takeLate()) this.check();
   }
 
   #onEnvironment(): void {
@@ -310,11 +274,8 @@ export class Session implements Live {
   }
 
   #onRebase(isGap: boolean): void {
-    const now = performance.now();
-    if (isGap) this.#gapAt = now;
-    this.#heardAt = now;
+    this.#status.startAgain(isGap);
     this.#remember();
-    this.#changed();
     this.#endRecovery();
   }
 
@@ -323,11 +284,11 @@ export class Session implements Live {
   }
 
   #remember(): void {
-    const { cursor } = this.#store;
-    if (cursor === null) return;
-    const known = cursors.get(this.#options.queries) ?? new Map<string, string>();
-    cursors.set(this.#options.queries, known.set(this.#name, cursor));
-    this.#isReady();
+    const { queries, lanes } = this.#options;
+    const cursors = this.#store.cursors();
+    const ofQueries = known.get(queries) ?? new Map<string, Cursors>();
+    known.set(queries, ofQueries.set(this.#name, cursors));
+    if (lanes.every((lane) => cursors[lane] !== undefined)) this.#isReady();
   }
 
   #show(draft: Draft): void {
@@ -339,34 +300,24 @@ export class Session implements Live {
     this.#changed();
   }
 
-  #take({ state, reason, ageMs, nextInMs }: SentStatus): void {
-    const now = performance.now();
-    const wasLive = this.#sent.state === 'live';
-    this.#sent = { state, reason };
-    this.#heardAt = ageMs === null ? this.#heardAt : now - ageMs;
-    const nextAttemptAt = nextInMs === null ? null : now + nextInMs;
-    const isMoved = Math.abs((nextAttemptAt ?? 0) - (this.#nextAttemptAt ?? 0)) > NOISE_MS;
-    this.#nextAttemptAt = nextAttemptAt;
-    const dataAt = this.#dateOf(this.#heardAt);
-    const isLater = Math.abs((dataAt ?? 0) - (this.#status.dataAt ?? 0)) >= DATA_AT_MS;
-    const isNews = state !== this.#status.state || this.#reason() !== this.#status.reason;
-    if (isNews || isMoved || isLater) this.#changed();
-    if (state === 'live' && !wasLive) this.#refetcher.forgive();
+  #take(status: SentStatus): void {
+    // What the other feed still brings is no sign that the session goes on.
+    if (this.#isEnded()) return;
+    if (this.#status.take(status)) this.#refetcher.forgive();
   }
 
   #signOut(isFirst: boolean): void {
     if (this.#isEnded()) return;
     this.#isSignedOut = true;
-    this.#sent = { state: 'signed-out', reason: null };
+    this.#status.signOut();
     if (isFirst) this.#post({ kind: 'signed-out' });
     this.#quit();
-    this.#changed();
     this.#options.onSignedOut();
   }
 
   /** Reads nothing any more; what is cached stays. */
   #quit(): void {
-    this.#waiting?.abort(new Error('the session has ended'));
+    this.#office?.leave();
     this.#retire();
     this.#draftReader.stop();
     this.#store.stop();
@@ -387,34 +338,8 @@ export class Session implements Live {
     if (this.#end.signal.aborted) return;
     this.#cancelFrame ??= this.#environment.atFrame(() => {
       this.#cancelFrame = null;
-      this.#renew();
+      this.#status.renew();
       for (const listener of this.#listeners) listener();
     });
-  }
-
-  #renew(): void {
-    const next: LiveStatus = {
-      state: this.#sent.state,
-      dataAt: this.#dateOf(this.#heardAt),
-      reason: this.#reason(),
-      gapAt: this.#dateOf(this.#gapAt),
-      nextAttemptAt: this.#dateOf(this.#nextAttemptAt),
-    };
-    const { state, reason } = this.#status;
-    const isMoved = (['dataAt', 'gapAt', 'nextAttemptAt'] as const).some(
-      (name) => Math.abs((next[name] ?? 0) - (this.#status[name] ?? 0)) > NOISE_MS,
-    );
-    if (isMoved || state !== next.state || reason !== next.reason) this.#status = next;
-  }
-
-  #reason(): string | null {
-    if (this.#sent.reason !== null) return this.#sent.reason;
-    const isPaused = this.#budget.pausedMs(performance.now()) > 0;
-    return isPaused ? 'The service asks to wait: there were too many requests.' : null;
-  }
-
-  /** By the service's clock, for people. */
-  #dateOf(at: number | null): number | null {
-    return at === null ? null : Math.round(serviceNow() - (performance.now() - at));
   }
 }

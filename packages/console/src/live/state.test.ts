@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { newLink, stateOf } from './state.ts';
+import { newLink, stateOf, stateOfAll } from './state.ts';
 import type { Link, LiveState } from './state.ts';
 
 const NOW = 100_000;
@@ -26,7 +26,33 @@ test.each<[LiveState, string, Partial<Link>]>([
   ['behind', 'lost for long, limited', { ...lost, lostAt: 0, isLimited: true }],
   ['offline', 'the browser is offline', { ...open, isOnline: false }],
   ['offline', 'offline before the first connection', { isOnline: false }],
-  ['signed-out', 'the session has ended', { phase: 'signed-out', isOnline: false, isRecovering: true }],
 ])('%s: %s', (expected, _name, facts) => {
   expect(stateOf({ ...newLink(NOW, 20_000), ...facts }, NOW)).toBe(expected);
+});
+
+test.each<[LiveState, string, Partial<Link>[]]>([
+  ['live', 'both connected', [open, open]],
+  ['connecting', 'one is not connected yet', [open, {}]],
+  ['behind', 'one catches up', [{ ...open, isCatchingUp: true }, {}]],
+  ['expired', 'one reads all again', [open, { ...open, isRecovering: true }]],
+  ['behind', 'one was lost long ago, the other is open', [open, { ...lost, lostAt: 0 }]],
+  [
+    'offline',
+    'both were lost long ago',
+    [
+      { ...lost, lostAt: 0 },
+      { ...lost, lostAt: 0 },
+    ],
+  ],
+  [
+    'offline',
+    'the browser is offline',
+    [
+      { ...open, isOnline: false },
+      { ...open, isOnline: false },
+    ],
+  ],
+])('%s: %s', (expected, _name, all) => {
+  const links = all.map((facts) => ({ ...newLink(NOW, 20_000), ...facts }));
+  for (const each of [links, links.toReversed()]) expect(stateOfAll(each, NOW)).toBe(expected);
 });

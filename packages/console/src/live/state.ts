@@ -23,7 +23,7 @@ export interface LiveStatus {
 
 /** Times are of `performance.now`. */
 export interface Link {
-  phase: 'connecting' | 'open' | 'waiting' | 'signed-out';
+  phase: 'connecting' | 'open' | 'waiting';
   isRecovering: boolean;
   isCatchingUp: boolean;
   isOnline: boolean;
@@ -56,7 +56,6 @@ export const newLink = (now: number, silenceMs: number): Link => ({
 /** See the table above. */
 export function stateOf(link: Link, now: number): LiveState {
   const { phase, heardAt, reason } = link;
-  if (phase === 'signed-out') return 'signed-out';
   if (!link.isOnline) return 'offline';
   if (phase === 'open') {
     if (link.isRecovering) return 'expired';
@@ -66,4 +65,15 @@ export function stateOf(link: Link, now: number): LiveState {
   if (reason !== null && !link.isLimited && now - link.lostAt > PATIENCE_MS) return 'offline';
   if (link.isRecovering) return 'expired';
   return heardAt === null ? 'connecting' : 'behind';
+}
+
+/** The later, the worse. */
+const STATES: LiveState[] = ['live', 'connecting', 'behind', 'expired', 'offline'];
+
+/** The worst of several connections; but where one is open, the service is there. */
+export function stateOfAll(links: readonly Link[], now: number): LiveState {
+  const states = links.map((link) => stateOf(link, now));
+  const worst = STATES.findLast((state) => states.includes(state))!;
+  const isThere = links.some(({ phase, isOnline }) => phase === 'open' && isOnline);
+  return worst === 'offline' && isThere ? 'behind' : worst;
 }

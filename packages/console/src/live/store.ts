@@ -1,9 +1,8 @@
-/** One tab's events: each once, in order, applied to the cached queries once per frame. */
-import type { HeadraceEvent } from '@headrace/client';
+/** One tab's events: each once, in the order of its feed, applied to the cached queries once per frame. */
 import type { QueryCache } from '@tanstack/react-query';
 import type { Environment } from './environment.ts';
 import { isFollowed } from './follows.ts';
-import type { Batch } from './messages.ts';
+import type { Batch, Cursors, LaneName, LiveEvent, Rebase } from './lanes.ts';
 import { patchStatuses, statusChanges } from './patch.ts';
 import { Recent } from './recent.ts';
 import type { Refetcher } from './refetch.ts';
@@ -12,51 +11,79 @@ export interface StoreOptions {
   cache: QueryCache;
   refetcher: Refetcher;
   environment: Environment;
-  /** The cursor of what the cached data already has. */
-  cursor: string | null;
+  lanes: readonly LaneName[];
+  /** Those of what the cached data already has. */
+  cursors: Cursors;
 }
 
 export class Store {
-  readonly recent = new Recent();
+  readonly lanes: readonly LaneName[];
+  /** An event is older or newer only than others of its feed. */
+  readonly #recent: Record<LaneName, Recent> = { apps: new Recent(), direct: new Recent() };
   readonly #options: StoreOptions;
-  readonly #listeners = new Set<(events: HeadraceEvent[]) => void>();
-  #cursor: string | null;
-  #queue: HeadraceEvent[] = [];
+  readonly #listeners = new Set<(events: LiveEvent[]) => void>();
+  #queue: LiveEvent[] = [];
   #cancelFrame: (() => void) | null = null;
 
   constructor(options: StoreOptions) {
     this.#options = options;
-    this.#cursor = options.cursor;
-    if (options.cursor !== null) this.recent.restart(options.cursor);
+    this.lanes = options.lanes;
+    for (const lane of this.lanes) {
+      const cursor = options.cursors[lane];
+      if (cursor !== undefined) this.#recent[lane].restart(cursor);
+    }
   }
 
-  /** Up to where the events are known; null before the first snapshot. */
-  get cursor(): string | null {
-    return this.#cursor;
+  /** Up to where the events of a feed are known; null before the first snapshot. */
+  cursorOf(lane: LaneName): string | null {
+    return this.#recent[lane].cursor;
   }
 
-  onEvents(listener: (events: HeadraceEvent[]) => void): () => void {
+  /** The same of all feeds that are known. */
+  cursors(): Cursors {
+    const known: Cursors = {};
+    for (const lane of this.lanes) {
+      const cursor = this.cursorOf(lane);
+      if (cursor !== null) known[lane] = cursor;
+    }
+    return known;
+  }
+
+  /** Whether nothing is known to be missing up to these cursors. */
+  hasAll(cursors: Cursors): boolean {
+    return this.lanes.every((lane) => {
+      const cursor = cursors[lane];
+      return cursor === undefined || this.#recent[lane].has(cursor);
+    });
+  }
+
+  /** Null if the cursor is unknown. */
+  eventsAfter(lane: LaneName, cursor: string): LiveEvent[] | null {
+    return this.#recent[lane].since(cursor);
+  }
+
+  onEvents(listener: (events: LiveEvent[]) => void): () => void {
     this.#listeners.add(listener);
     return () => this.#listeners.delete(listener);
   }
 
   /** False if events between this batch and what is known are missing: nothing is applied then. */
-  receive({ after, events, cursor }: Batch): boolean {
-    if (this.#cursor === null || !this.recent.has(after)) return false;
+  receive({ lane, after, events, cursor }: Batch): boolean {
+    const recent = this.#recent[lane];
+    if (!recent.has(after)) return false;
     // A leader that is behind repeats what is known here: that must not move the cursor back.
-    if (this.recent.has(cursor)) return true;
-    const fresh = events.filter((event) => this.recent.addEvent(event));
-    this.recent.addCursor(cursor);
-    this.#cursor = cursor;
+    if (recent.has(cursor)) return true;
+    const fresh = events.filter((event) => recent.addEvent(event));
+    recent.addCursor(cursor);
     if (fresh.length) this.#enqueue(fresh);
     return true;
   }
 
   /** What was fetched so far may be older than the cursor: all that is shown is fetched again. */
-  rebase(cursor: string, isNewHistory = false): void {
-    if (isNewHistory) this.recent.forgetOrder();
-    this.recent.restart(cursor);
-    this.#cursor = cursor;
+  rebase({ lane, cursor, isNewHistory = false }: Pick<Rebase, 'lane' | 'cursor' | 'isNewHistory'>): void {
+    const recent = this.#recent[lane];
+    if (isNewHistory) recent.forgetOrder();
+    recent.restart(cursor);
     this.#options.refetcher.markAllChanged();
   }
 
@@ -65,7 +92,7 @@ export class Store {
     this.#queue = [];
   }
 
-  #enqueue(events: HeadraceEvent[]): void {
+  #enqueue(events: LiveEvent[]): void {
     this.#queue.push(...events);
     this.#cancelFrame ??= this.#options.environment.atFrame(() => this.#apply());
   }

@@ -1,16 +1,18 @@
 /** Tabs of a browser, in this process: each has its own cache, and shares locks and channels with the others. */
-import type { Client, HeadraceEvent } from '@headrace/client';
+import type { Client } from '@headrace/client';
 import { QueryClient, QueryObserver } from '@tanstack/react-query';
 import type { Environment } from './environment.ts';
 import type { Follows } from './follows.ts';
+import type { LaneName, LiveEvent } from './lanes.ts';
 import { Session } from './session.ts';
 
 export interface Tab extends Disposable {
   live: Session;
   queries: QueryClient;
-  /** What was applied, in order. */
-  events: HeadraceEvent[];
+  /** What was applied, in the order of each feed. */
+  events: LiveEvent[];
   signedOut: number;
+  forbidden: number;
   set(facts: Partial<{ visible: boolean; focused: boolean; online: boolean }>): void;
   /** Nothing arrives or leaves any more; with false, all of it does. */
   freeze(isFrozen: boolean): void;
@@ -28,6 +30,7 @@ export const newIdentity = () => ({ userId: `usr_${process.pid}_${++count}`, org
 export interface TabOptions {
   client: Client;
   identity: { userId: string; organizationId: string };
+  lanes?: LaneName[];
   hasLocks?: boolean;
   visible?: boolean;
   focused?: boolean;
@@ -59,12 +62,15 @@ export function openTab({ client, identity, hasLocks = true, ...options }: TabOp
   const queries = options.queries ?? new QueryClient({ defaultOptions: { queries: { retry: false } } });
   const ends: (() => void)[] = [];
   const onSignedOut = () => void tab.signedOut++;
-  const live = new Session({ client, queries, identity, onSignedOut }, environment);
+  const onForbidden = () => void tab.forbidden++;
+  const { lanes = ['apps', 'direct'] } = options;
+  const live = new Session({ client, queries, identity, lanes, onSignedOut, onForbidden }, environment);
   const tab: Tab = {
     live,
     queries,
     events: [],
     signedOut: 0,
+    forbidden: 0,
     set(change) {
       Object.assign(facts, change);
       for (const ear of ears) ear();

@@ -1,15 +1,23 @@
-/** A write as the same call by curl, the TypeScript client and the command line. */
+/** A call as the same one by curl, the TypeScript client and the command line. */
+import { useQuery } from '@tanstack/react-query';
 import { Code } from 'lucide-react';
 import { useState } from 'react';
+import { appQuery } from '../api/queries.ts';
 import { IconButton } from './button.tsx';
 import { Dialog } from './dialog.tsx';
+import { appIdIn, directSample } from './direct-sample.ts';
+import { quoted } from './quoted.ts';
 import { CopyButton } from './values.tsx';
 
+export { quoted };
+
 export interface AsCodeProps {
-  method: 'POST' | 'PATCH' | 'PUT' | 'DELETE';
+  method: 'GET' | 'POST' | 'PATCH' | 'PUT' | 'DELETE';
   /** From `/api`. */
   path: string;
   body?: unknown;
+  /** No key may do it. */
+  isSession?: boolean;
   /** The client's call: `client.threads.create('prj_…', …)`. A function is called when it is looked at. */
   ts: string | (() => string);
   /** The command: `headrace run "…"`; null if there is none. */
@@ -31,17 +39,24 @@ export function AsCode(props: AsCodeProps) {
 }
 
 /** Apart, for a long body is only written out while it is shown. */
-function Samples(props: AsCodeProps) {
+function Samples({ ts, cli = null, isSession = false, ...rest }: AsCodeProps) {
+  const appId = appIdIn(rest.path);
+  const { data: app } = useQuery({ ...appQuery(appId ?? ''), enabled: appId !== null });
+  const given = { ...rest, ts: typeof ts === 'function' ? ts() : ts, cli };
+  const sample = app?.kind === 'direct' ? directSample(given) : given;
   return (
     <>
-      <Sample name="curl" text={curlOf(props)} />
-      <Sample name="TypeScript" text={typeof props.ts === 'function' ? props.ts() : props.ts} />
-      {props.cli && <Sample name="Command line" text={props.cli} />}
+      <Sample name="curl" text={curlOf(sample, isSession)} />
+      <Sample
+        name="TypeScript"
+        text={`${isSession ? '// Only with a session, not with a key.\n' : ''}${sample.ts}`}
+      />
+      {sample.cli && <Sample name="Command line" text={sample.cli} />}
     </>
   );
 }
 
-function Sample({ name, text }: { name: string; text: string }) {
+export function Sample({ name, text }: { name: string; text: string }) {
   return (
     <div>
       <div className="flex items-center justify-between">
@@ -55,14 +70,17 @@ function Sample({ name, text }: { name: string; text: string }) {
   );
 }
 
-/** A text in single quotes of a shell. */
-export const quoted = (text: string): string => `'${text.replaceAll("'", String.raw`'\''`)}'`;
-
-const curlOf = ({ method, path, body }: AsCodeProps): string =>
+/** `$COOKIE` is the cookie that one gets by signing in. */
+const curlOf = (
+  { method, path, body }: Pick<AsCodeProps, 'path' | 'body'> & { method: string },
+  isSession: boolean,
+): string =>
   [
     `curl -X ${method} ${quoted(location.origin + path)}`,
-    `  -H "x-api-key: $HEADRACE_KEY"`,
-    `  -H "idempotency-key: $(uuidgen)"`,
+    ...(isSession
+      ? [`  -H "cookie: $COOKIE"`, `  -H ${quoted(`origin: ${location.origin}`)}`]
+      : [`  -H "x-api-key: $HEADRACE_KEY"`]),
+    ...(method === 'GET' ? [] : [`  -H "idempotency-key: $(uuidgen)"`]),
     ...(body === undefined
       ? []
       : [`  -H 'content-type: application/json'`, `  -d ${quoted(JSON.stringify(body))}`]),

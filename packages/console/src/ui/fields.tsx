@@ -90,7 +90,9 @@ export function Select({
     >
       {!quiet && <Label className="label">{label}</Label>}
       <Button className="button justify-between">
-        <SelectValue className="long text-left" />
+        <SelectValue className="long text-left">
+          {({ isPlaceholder, defaultChildren }) => (isPlaceholder ? 'Choose one' : defaultChildren)}
+        </SelectValue>
         <ChevronDown size={14} aria-hidden />
       </Button>
       <Popover className="popover max-h-80 min-w-(--trigger-width) overflow-auto">

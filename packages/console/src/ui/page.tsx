@@ -19,7 +19,9 @@ export function Page({
   return (
     <div className="flex min-w-0 grow flex-col">
       <header className="flex flex-wrap items-center gap-x-4 gap-y-2 px-4 pt-4 pb-3">
-        <h1 className="long mr-auto text-19 font-bold">{heading ?? title}</h1>
+        <h1 tabIndex={-1} className="long mr-auto text-19 font-bold outline-none">
+          {heading ?? title}
+        </h1>
         {actions && (
           <div className="flex flex-wrap items-center gap-2 max-sm:has-[[data-find]]:w-full">{actions}</div>
         )}
@@ -42,7 +44,9 @@ export function Section({
   return (
     <section className="-mt-px min-w-0 border-t border-line">
       <div className="flex min-h-9 items-center gap-3 px-4 py-1">
-        <h2 className="mr-auto font-bold">{title}</h2>
+        <h2 tabIndex={-1} className="mr-auto font-bold">
+          {title}
+        </h2>
         {actions}
       </div>
       {children}

@@ -31,11 +31,12 @@ test.each([
 });
 
 test('sizes, money and counts', () => {
-  expect([bytes(812), bytes(1024), bytes(14_500), bytes(3_300_000)]).toEqual([
+  expect([bytes(812), bytes(1024), bytes(14_500), bytes(3_300_000), bytes(62_000_000_000)]).toEqual([
     '812 B',
     '1.0 KiB',
     '14 KiB',
     '3.1 MiB',
+    '58 GiB',
   ]);
   expect([dollars(0), dollars(1_234), dollars(1_200_000)]).toEqual(['$0.00', '$0.0012', '$1.20']);
   expect([plural(1, 'file'), plural(1_200, 'file'), plural(2, 'branch', 'branches')]).toEqual([

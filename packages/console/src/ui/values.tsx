@@ -42,12 +42,12 @@ export function duration(ms: number): string {
     : `${Math.floor(minutes / 60)} h ${minutes % 60} min`;
 }
 
-/** `812 B`, `14 KiB`, `3.2 MiB`. */
+/** `812 B`, `14 KiB`, `3.2 MiB`, `58 GiB`. */
 export function bytes(count: number): string {
   if (count < 1024) return `${count} B`;
-  const unit = count < 1024 ** 2 ? (['KiB', 1024] as const) : (['MiB', 1024 ** 2] as const);
-  const value = count / unit[1];
-  return `${value < 10 ? value.toFixed(1) : Math.round(value)} ${unit[0]}`;
+  const power = count < 1024 ** 2 ? 1 : count < 1024 ** 3 ? 2 : 3;
+  const value = count / 1024 ** power;
+  return `${value < 10 ? value.toFixed(1) : Math.round(value)} ${['KiB', 'MiB', 'GiB'][power - 1]}`;
 }
 
 /** `$1.20`; four decimals below ten cents. */
@@ -156,12 +156,15 @@ export function CopyButton({
   );
 }
 
+/** Of an id its prefix and last six characters. */
+export const shortId = (value: string): string =>
+  value.length > 14 ? `${value.slice(0, value.indexOf('_') + 1)}…${value.slice(-6)}` : value;
+
 /** An id: its prefix and last six characters, the whole on hover and by the button. */
 export function Id({ value, copy = true }: { value: string; copy?: boolean }) {
-  const short = value.length > 14 ? `${value.slice(0, value.indexOf('_') + 1)}…${value.slice(-6)}` : value;
   return (
     <span className="-my-1 inline-flex items-center whitespace-nowrap font-mono text-mono text-ink-2">
-      <span title={value}>{short}</span>
+      <span title={value}>{shortId(value)}</span>
       {copy && <CopyButton text={value} label={`Copy ${value}`} />}
     </span>
   );

@@ -7,12 +7,16 @@ import { fieldFault } from '../../api/faults.ts';
 import { sessionsQuery } from '../../api/queries.ts';
 import { useSession } from '../../api/session.ts';
 import { useOffReason, useWrite } from '../../api/write.ts';
+import { AsCode } from '../../ui/as-code.tsx';
 import { Button } from '../../ui/button.tsx';
 import { FaultLine } from '../../ui/fault-line.tsx';
 import { Field } from '../../ui/fields.tsx';
 import { notify } from '../../ui/notices.tsx';
 import { Section } from '../../ui/page.tsx';
 import { passwordFault, RULE } from './new-password.ts';
+
+/** What is typed is in no sample. */
+const SAMPLE = { currentPassword: 'THE CURRENT ONE', newPassword: 'THE NEW ONE' };
 
 export function ChangePassword() {
   const { user } = useSession();
@@ -35,7 +39,7 @@ export function ChangePassword() {
   const wrong = passwordFault(next);
   const off = useOffReason();
   // Its 403 is no question of what the user may see.
-  const isWrong = write.fault?.isGone ?? false;
+  const isWrong = write.fault?.status === 403;
   const fault = isWrong ? null : write.fault;
   return (
     <Section title="Password">
@@ -69,10 +73,18 @@ export function ChangePassword() {
           isRequired
         />
         <FaultLine fault={fault} at={['/currentPassword', '/newPassword']} />
-        <div>
+        <div className="flex items-center gap-2">
           <Button type="submit" kind="primary" isPending={write.isSending} offBecause={off}>
             Change the password
           </Button>
+          <AsCode
+            method="PATCH"
+            path="/api/session/password"
+            body={SAMPLE}
+            isSession
+            ts={`await client.session.changePassword(${JSON.stringify(SAMPLE)});`}
+            cli="headrace password"
+          />
         </div>
       </Form>
     </Section>

@@ -2,7 +2,8 @@
 import type { Apply } from '@headrace/client';
 import { useInfiniteQuery } from '@tanstack/react-query';
 import { Link, getRouteApi } from '@tanstack/react-router';
-import { allAppliesQuery, allThreadsQuery, headHistoryQuery, itemsOf } from '../../api/queries.ts';
+import { allThreadsQuery, appliesQuery, headHistoryQuery } from '../../api/queries.ts';
+import { itemsOf } from '../../api/query.ts';
 import { Button } from '../../ui/button.tsx';
 import { Page } from '../../ui/page.tsx';
 import { Empty, Shown } from '../../ui/states.tsx';
@@ -20,7 +21,7 @@ export function AppliesPage() {
   const { appId } = route.useParams();
   const { status } = route.useSearch();
   const navigate = route.useNavigate();
-  const applies = useInfiniteQuery(allAppliesQuery({ appId, ...(status && { status }) }));
+  const applies = useInfiniteQuery(appliesQuery(appId, status && { status }));
   return (
     <Page title="Applies">
       <StatusFilter
@@ -74,8 +75,8 @@ function NoApplies({ status, appId }: { status: StatusWord | undefined; appId: s
 }
 
 function List({ appId, items }: { appId: string; items: Apply[] }) {
-  const queued = useInfiniteQuery(allAppliesQuery({ appId, status: 'queued' }));
-  const threads = useInfiniteQuery(allThreadsQuery({ appId, sort: 'activity' }));
+  const queued = useInfiniteQuery(appliesQuery(appId, { status: 'queued' }));
+  const threads = useInfiniteQuery(allThreadsQuery({ projectId: appId, sort: 'activity' }));
   const heads = useInfiniteQuery(headHistoryQuery(appId));
   const queue = queued.data ? itemsOf(queued.data) : null;
   const titles = new Map(itemsOf(threads.data).map(({ id, title }) => [id, title]));
@@ -96,10 +97,7 @@ function List({ appId, items }: { appId: string; items: Apply[] }) {
               data-row
               className="row flex-wrap gap-x-3 gap-y-0"
             >
-              <span
-                className="w-6 shrink-0 font-mono text-mono text-ink-3"
-                title="Position in the queue of the app"
-              >
+              <span className="w-6 shrink-0 font-mono text-mono text-ink-3" title="Position in the queue">
                 {sequence}
               </span>
               <span className="w-26 shrink-0">

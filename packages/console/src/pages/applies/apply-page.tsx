@@ -3,7 +3,8 @@ import type { Apply } from '@headrace/client';
 import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
 import { Link, getRouteApi } from '@tanstack/react-router';
 import { client } from '../../api/client.ts';
-import { allAppliesQuery, applyQuery, headHistoryQuery, itemsOf, threadQuery } from '../../api/queries.ts';
+import { appliesQuery, applyQuery, headHistoryQuery, threadQuery } from '../../api/queries.ts';
+import { itemsOf } from '../../api/query.ts';
 import { useMay } from '../../api/session.ts';
 import { useOffReason, useWrite } from '../../api/write.ts';
 import { Plain } from '../../code/index.ts';
@@ -184,7 +185,7 @@ function OneApply({ apply }: { apply: Apply }) {
 function Stage({ apply }: { apply: Apply }) {
   const { projectId: appId, id, status } = apply;
   const queued = useInfiniteQuery({
-    ...allAppliesQuery({ appId, status: 'queued' }),
+    ...appliesQuery(appId, { status: 'queued' }),
     enabled: status === 'queued',
   });
   const heads = useInfiniteQuery({ ...headHistoryQuery(appId), enabled: status === 'applied' });

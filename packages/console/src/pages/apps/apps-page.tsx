@@ -2,18 +2,18 @@ import { keepPreviousData, useInfiniteQuery } from '@tanstack/react-query';
 import { getRouteApi, Link } from '@tanstack/react-router';
 import type { App } from '@headrace/client';
 import { useState } from 'react';
-import { allThreadsQuery, appsQuery, itemsOf } from '../../api/queries.ts';
+import { allThreadsQuery, appsQuery } from '../../api/queries.ts';
+import { itemsOf } from '../../api/query.ts';
 import { useMay } from '../../api/session.ts';
 import { Plain } from '../../code/plain.tsx';
 import { Button } from '../../ui/button.tsx';
 import { Page } from '../../ui/page.tsx';
 import { Empty, Shown } from '../../ui/states.tsx';
 import { Find } from '../../ui/find.tsx';
-import { Status } from '../../ui/status.tsx';
 import { Time } from '../../ui/values.tsx';
 import { CreateApp } from './create-app.tsx';
+import { WorkOf } from './work-of.tsx';
 import { workByApp } from './work.ts';
-import type { Work } from './work.ts';
 
 const route = getRouteApi('/signed-in/apps');
 
@@ -105,18 +105,6 @@ function List({ apps }: { apps: App[] }) {
         </li>
       ))}
     </ul>
-  );
-}
-
-/** `isMore`: the threads are not all counted. */
-function WorkOf({ work, isMore }: { work: Work | undefined; isMore: boolean }) {
-  const said = (count: number, word: string) => `${count}${isMore ? '+' : ''} ${word}`;
-  return (
-    <span className="flex gap-3 empty:hidden md:w-56 md:justify-end md:empty:block">
-      {work?.waiting ? <Status status="waiting" word={said(work.waiting, 'waiting')} /> : null}
-      {work?.running ? <Status status="running" word={said(work.running, 'running')} /> : null}
-      {work?.queued ? <Status status="queued" word={said(work.queued, 'queued')} /> : null}
-    </span>
   );
 }
 

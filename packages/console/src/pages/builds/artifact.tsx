@@ -3,7 +3,9 @@ import type { Build } from '@headrace/client';
 import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
 import { getRouteApi } from '@tanstack/react-router';
 import { Download } from 'lucide-react';
-import { allBuildsQuery, itemsOf, manifestQuery } from '../../api/queries.ts';
+import { buildsOfQuery } from '../../api/projects-queries.ts';
+import { manifestQuery } from '../../api/queries.ts';
+import { itemsOf } from '../../api/query.ts';
 import { Select } from '../../ui/fields.tsx';
 import { Empty, Shown } from '../../ui/states.tsx';
 import { CopyButton, relative, useNow } from '../../ui/values.tsx';
@@ -43,7 +45,7 @@ export function Artifact({ build }: { build: Build }) {
           <a
             className="button"
             data-kind="plain"
-            href={`/api/platform/v1/apps/${appId}/builds/${buildId}/artifact`}
+            href={`/api/projects/${appId}/builds/${buildId}/artifact`}
             download={`${buildId}.tar.gz`}
           >
             <Download size={14} aria-hidden />
@@ -67,7 +69,7 @@ export function Artifact({ build }: { build: Build }) {
 function CompareSelect({ build }: { build: Build }) {
   const { compare } = route.useSearch();
   const navigate = route.useNavigate();
-  const builds = useInfiniteQuery(allBuildsQuery({ appId: build.projectId, status: 'ready' }));
+  const builds = useInfiniteQuery(buildsOfQuery(build.projectId, { status: 'ready' }));
   const now = useNow();
   const others = itemsOf(builds.data).filter(({ id }) => id !== build.id);
   const choices = [

@@ -5,21 +5,22 @@ import { useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
 import { client } from '../../api/client.ts';
 import { fieldFault } from '../../api/faults.ts';
-import { allBuildsQuery, buildQuery, itemsOf, sourcesQuery } from '../../api/queries.ts';
+import { buildsOfQuery } from '../../api/projects-queries.ts';
+import { buildQuery } from '../../api/queries.ts';
+import { itemsOf } from '../../api/query.ts';
 import { useSession } from '../../api/session.ts';
 import { useOffReason, useWrite } from '../../api/write.ts';
 import { AsCode } from '../../ui/as-code.tsx';
-import { Button } from '../../ui/button.tsx';
-import { Field, Select } from '../../ui/fields.tsx';
+import { Field } from '../../ui/fields.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
 import { keep } from '../../ui/storage.ts';
 import { Skeleton } from '../../ui/states.tsx';
-import { relative, useNow } from '../../ui/values.tsx';
 import { NO_THREAD, buildCommand, createCall } from './command.ts';
 import { keptName, readKept, settleKept } from './kept.ts';
 import type { Place } from './kept.ts';
 import { LayerSwitch, layerOf } from './layer.tsx';
 import { useNewestThread } from './threads-of.tsx';
+import { LATEST, SourceSelect } from '../sources/source-select.tsx';
 import { CommandField, WorkForm } from './work-form.tsx';
 
 export interface BuildDialogProps {
@@ -43,7 +44,6 @@ export function BuildDialog(props: BuildDialogProps) {
 type Typed = Record<'command' | 'outputDirectory' | 'timeout' | 'setup', string>;
 
 const DEFAULTS: Typed = { command: '', outputDirectory: 'dist', timeout: '600', setup: 'no' };
-const LATEST = 'latest';
 
 interface Begin {
   place: Place;
@@ -55,7 +55,7 @@ function Prefilled(props: BuildDialogProps) {
   const place: Place = { kind: 'build', userId: useSession().user.id, appId, from };
   const kept = readKept<Typed>(keptName(place));
   const isNeeded = !from && !kept;
-  const last = useInfiniteQuery({ ...allBuildsQuery({ appId }), enabled: isNeeded });
+  const last = useInfiniteQuery({ ...buildsOfQuery(appId), enabled: isNeeded });
   const newest = useNewestThread(appId, threadId === undefined && !from);
   if ((isNeeded && last.isPending) || newest.isPending) return <Skeleton lines={5} />;
   const model = from ?? itemsOf(last.data)[0];
@@ -170,51 +170,14 @@ function Form({ appId, threadId, from, onClose, place, begin }: BuildDialogProps
         value={sourceId}
         latest={chosen === NO_THREAD ? 'The head' : 'The thread’s latest'}
         known={from?.sourceId}
+        knownAs="of this build"
         onChange={setSource}
       />
       <LayerSwitch
-        hint="What the app’s setup leaves is below the source. Without it, the build has exactly its source."
+        hint="What the setup leaves is below the source. Without it, the build has exactly its source."
         value={typed.setup}
         onChange={(setup) => change({ setup })}
       />
     </WorkForm>
   );
 }
-
-/** The latest source of the thread or the app, or any of the app. */
-function SourceSelect(props: {
-  appId: string;
-  value: string;
-  latest: string;
-  known: string | undefined;
-  onChange: (id: string) => void;
-}) {
-  const sources = useInfiniteQuery(sourcesQuery(props.appId));
-  const listed = itemsOf(sources.data);
-  const now = useNow();
-  const choices = [
-    { id: LATEST, text: props.latest },
-    ...(props.known && !listed.some(({ id }) => id === props.known)
-      ? [{ id: props.known, text: `${shortId(props.known)}, of this build` }]
-      : []),
-    ...listed.map(({ id, message, origin, createdAt }) => ({
-      id,
-      text: `${shortId(id)}, ${id === props.known ? 'of this build' : relative(createdAt, now)}: ${message ?? origin}`.slice(
-        0,
-        60,
-      ),
-    })),
-  ];
-  return (
-    <div className="flex flex-wrap items-end gap-2">
-      <Select label="Source" choices={choices} value={props.value} onChange={props.onChange} />
-      {sources.hasNextPage && (
-        <Button kind="quiet" onPress={() => void sources.fetchNextPage()}>
-          Older sources
-        </Button>
-      )}
-    </div>
-  );
-}
-
-const shortId = (id: string): string => `${id.slice(0, id.indexOf('_') + 1)}…${id.slice(-6)}`;

@@ -60,7 +60,7 @@ export function BuildPage() {
                 key={data.id}
                 logged={{ of: 'builds', appId, id: data.id }}
                 now={data.status === 'queued' ? 'queued' : isActive(data) ? 'running' : 'ended'}
-                waitsFor={data.setup ? 'its turn, or for the app’s setup' : 'its turn'}
+                waitsFor={data.setup ? 'its turn, or for the setup' : 'its turn'}
               />
             )}
           </>

@@ -31,6 +31,6 @@ export const WithLayer = ({ appId }: { appId: string }) => (
     <Link to="/apps/$appId/setups" params={{ appId }} className="link">
       with its layer
     </Link>
-    <span className="text-ink-3">, if the app has a setup</span>
+    <span className="text-ink-3">, if the settings name one</span>
   </span>
 );

@@ -9,6 +9,7 @@ import { Switch } from '../../ui/fields.tsx';
 import { useKeys } from '../../ui/keys.ts';
 import { Empty, Failure, Skeleton } from '../../ui/states.tsx';
 import { bytes, count, plural } from '../../ui/values.tsx';
+import { saveFile } from '../../ui/save-file.ts';
 import { LineSearch, nextFound } from './find.ts';
 import { LogLines } from './log-lines.tsx';
 import type { LogHandle } from './log-lines.tsx';
@@ -185,15 +186,6 @@ function useFind(): { find: string; setFind: (find: string) => void } {
 
 /** As shown: without escape codes. */
 function save(id: string, lines: readonly { text: string }[]): void {
-  const url = URL.createObjectURL(
-    new Blob(
-      lines.map(({ text }) => `${text}\n`),
-      { type: 'text/plain' },
-    ),
-  );
-  const link = document.createElement('a');
-  link.href = url;
-  link.download = `${id}.log`;
-  link.click();
-  setTimeout(() => URL.revokeObjectURL(url), 10_000);
+  const text = lines.map((line) => `${line.text}\n`);
+  saveFile(`${id}.log`, new Blob(text, { type: 'text/plain' }));
 }

@@ -2,7 +2,7 @@
 import type { InfiniteData, UseInfiniteQueryResult } from '@tanstack/react-query';
 import type { Page as PageOf } from '@headrace/client';
 import type { ReactNode } from 'react';
-import { itemsOf } from '../../api/queries.ts';
+import { itemsOf } from '../../api/query.ts';
 import { useMay } from '../../api/session.ts';
 import { useOffReason } from '../../api/write.ts';
 import { Button } from '../../ui/button.tsx';
@@ -21,6 +21,8 @@ interface WorkListProps<T extends { id: string }, S extends string> {
   query: UseInfiniteQueryResult<InfiniteData<PageOf<T>>>;
   /** Null where there is nothing to narrow by. */
   filter: { statuses: readonly S[]; value: S | undefined; onChange: (status: S | undefined) => void } | null;
+  /** Narrowed by what `children` show. */
+  isNarrowed?: boolean;
   renderRow: (item: T) => ReactNode;
   /** What one is, where there is none yet. */
   about: string;
@@ -29,7 +31,7 @@ interface WorkListProps<T extends { id: string }, S extends string> {
 }
 
 export function WorkList<T extends { id: string }, S extends string>(props: WorkListProps<T, S>) {
-  const { what, action, onAction, query, filter, renderRow, about, children } = props;
+  const { what, action, onAction, query, filter, isNarrowed = false, renderRow, about, children } = props;
   const off = useOffReason();
   const may = useMay('thread:update');
   useKeys(may ? [{ keys: 'n', does: action, run: onAction }] : []);
@@ -54,8 +56,16 @@ export function WorkList<T extends { id: string }, S extends string>(props: Work
           <>
             {items.map(renderRow)}
             {items.length === 0 && (
-              <Empty title={status ? `No ${what} is ${status}` : `No ${what}s yet`}>
-                <p>{status ? `${title} with another status are not shown.` : about}</p>
+              <Empty
+                title={
+                  status
+                    ? `No ${what} is ${status}`
+                    : isNarrowed
+                      ? `No ${what} is like that`
+                      : `No ${what}s yet`
+                }
+              >
+                <p>{status || isNarrowed ? `Other ${what}s are not shown.` : about}</p>
               </Empty>
             )}
           </>

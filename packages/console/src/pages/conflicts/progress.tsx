@@ -1,7 +1,8 @@
 /** An apply on its way through the queue, and its end. */
 import type { Apply } from '@headrace/client';
 import { useInfiniteQuery } from '@tanstack/react-query';
-import { allAppliesQuery, headHistoryQuery, itemsOf } from '../../api/queries.ts';
+import { appliesQuery, headHistoryQuery } from '../../api/queries.ts';
+import { itemsOf } from '../../api/query.ts';
 import { ButtonLink } from '../../ui/button.tsx';
 import { Section } from '../../ui/page.tsx';
 import { Status } from '../../ui/status.tsx';
@@ -15,7 +16,7 @@ export function Progress({ apply }: { apply: Apply }) {
 
 function Waiting({ apply }: { apply: Apply }) {
   const { projectId: appId, id, repairs } = apply;
-  const queued = useInfiniteQuery(allAppliesQuery({ appId, status: 'queued' }));
+  const queued = useInfiniteQuery(appliesQuery(appId, { status: 'queued' }));
   const ahead = queued.data ? aheadOf(apply, itemsOf(queued.data)) : null;
   return (
     <>

@@ -61,7 +61,7 @@ export function DiffPage() {
         <Failure error={failed.error} retry={() => void failed.refetch()} />
       ) : app.data && toId === null ? (
         <Empty title="Nothing to compare yet">
-          The app has no source. Import a folder, or start a thread.
+          There is no source yet. Import a folder, or start a thread.
         </Empty>
       ) : to.data && fromId === null ? (
         <Empty title="This source has no parent">

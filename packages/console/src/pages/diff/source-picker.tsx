@@ -1,6 +1,7 @@
 import type { Source } from '@headrace/client';
 import { useInfiniteQuery } from '@tanstack/react-query';
-import { itemsOf, sourcesQuery } from '../../api/queries.ts';
+import { sourcesQuery } from '../../api/queries.ts';
+import { itemsOf } from '../../api/query.ts';
 import { Select } from '../../ui/fields.tsx';
 
 /** What a source is called: its message, else where it is from. */
@@ -8,6 +9,15 @@ export const sourceName = (source: Source): string => {
   const line = source.message?.split('\n', 1)[0]?.trim();
   return line ? line.slice(0, 80) : (ORIGINS[source.origin] ?? source.origin);
 };
+
+/** A commit's subject, after the beginning of its id. */
+export const commitName = ({
+  commit,
+  message,
+}: {
+  commit: { sha: string };
+  message: string | null;
+}): string => `${commit.sha.slice(0, 7)} ${message?.split('\n', 1)[0]?.trim().slice(0, 80) ?? ''}`.trim();
 
 export const ORIGINS: Record<string, string> = {
   import: 'Import',

@@ -153,7 +153,8 @@ export function ImportVariables({
           method="PUT"
           path={level.path('NAME')}
           body={{ value: 'THE VALUE' }}
-          ts={`for (const [name, value] of parseEnvFile(text))\n  ${level.ts('set', 'name, { value }').replaceAll('\n', '\n  ')}`}
+          isSession={level.appId === null}
+          ts={`for (const [name, value] of parseEnvFile(text))\n  ${level.ts('set', 'name, { value }')}`}
           cli={`headrace env import .env ${level.flags}`}
         />
         <Button onPress={onClose} isDisabled={isSending}>

@@ -1,11 +1,14 @@
 /** Whose variables a page shows and sets: an app's, or the organization's. */
 import type { SetAppVariableInput, Variable, WriteOptions } from '@headrace/client';
+import type { AppWord } from '../../api/app-word.ts';
 import { client } from '../../api/client.ts';
 import { organizationVariablesQuery, variablesQuery } from '../../api/queries.ts';
 
 export interface Level {
   /** null: the organization's. */
   appId: string | null;
+  /** What an app of this level is called. */
+  word: AppWord;
   /** In a sentence: "this app", "the organization". */
   name: string;
   /** Of the reads that show what was written. */
@@ -20,9 +23,10 @@ export interface Level {
   flags: string;
 }
 
-export const levelOfApp = (appId: string): Level => ({
+export const levelOfApp = (appId: string, word: AppWord): Level => ({
   appId,
-  name: 'this app',
+  word,
+  name: `this ${word}`,
   queryKey: variablesQuery(appId).queryKey,
   path: (name) => `/api/platform/v1/apps/${appId}/environment/${encodeURIComponent(name)}`,
   set: (name, body, options) => client.environment.set(appId, name, body, options),
@@ -33,12 +37,12 @@ export const levelOfApp = (appId: string): Level => ({
 
 export const ORGANIZATION: Level = {
   appId: null,
+  word: 'app',
   name: 'the organization',
   queryKey: organizationVariablesQuery().queryKey,
   path: (name) => `/api/environment/${encodeURIComponent(name)}`,
   set: (name, body, options) => client.environment.setOrganization(name, body, options),
   remove: (name, options) => client.environment.deleteOrganization(name, options),
-  ts: (method, args) =>
-    `// Only with a session, not with a key.\nawait client.environment.${method}Organization(${args});`,
+  ts: (method, args) => `await client.environment.${method}Organization(${args});`,
   flags: '--organization',
 };

@@ -102,7 +102,7 @@ export function VariableForm({
         <Note fault={fieldFault(write.fault, '/secret')}>
           {isSecret
             ? 'Write-only: once saved, nobody is shown the value again, and it is masked in what comes out of sandboxes.'
-            : 'Off: who may read the app reads the value.'}
+            : 'Off: who may read the variables reads the value.'}
         </Note>
       </div>
       <Targets
@@ -140,6 +140,7 @@ function samplesOf(level: Level, name: string, fields: Omit<SetAppVariableInput,
     method: 'PUT',
     path: level.path(name),
     body,
+    isSession: level.appId === null,
     ts: level.ts('set', `'${name}', ${JSON.stringify(body)}`),
     cli: `headrace env set ${name}${fields.secret ? ' --secret' : ''}${whom} ${level.flags} < value.txt`,
   };

@@ -33,7 +33,7 @@ export function VariableList({
         <Row
           key={variable.id}
           variable={variable}
-          place={level.appId === null ? null : placeOf(variable, hidden)}
+          place={level.appId === null ? null : placeOf(variable, hidden, level.word)}
           isOwn={level.appId === null || variable.level === 'app'}
           actions={actions}
         />
@@ -42,12 +42,12 @@ export function VariableList({
   );
 }
 
-const placeOf = ({ name, level }: Variable, hidden: ReadonlySet<string>): string =>
+const placeOf = ({ name, level }: Variable, hidden: ReadonlySet<string>, word: string): string =>
   level === 'organization'
     ? 'the organization’s'
     : hidden.has(name)
-      ? 'the app’s, hides the organization’s'
-      : 'the app’s';
+      ? `the ${word}’s, hides the organization’s`
+      : `the ${word}’s`;
 
 function Row({
   variable,

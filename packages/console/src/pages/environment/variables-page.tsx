@@ -6,6 +6,7 @@ import { getRouteApi, Link } from '@tanstack/react-router';
 import { useState } from 'react';
 import type { ReactNode } from 'react';
 import { organizationVariablesQuery, variablesQuery } from '../../api/queries.ts';
+import { useAppWord } from '../../api/app-word.ts';
 import { useIsAdmin, useMay } from '../../api/session.ts';
 import { Button } from '../../ui/button.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
@@ -26,6 +27,7 @@ const NONE: Variable[] = [];
 export function AppVariablesPage() {
   const { appId } = route.useParams();
   const isAdmin = useIsAdmin();
+  const word = useAppWord();
   const mayChange = useMay('project:update');
   const variables = useQuery(variablesQuery(appId));
   // Only owners and admins may read them: others are not told what is hidden.
@@ -34,13 +36,13 @@ export function AppVariablesPage() {
     <Variables
       key={appId}
       title="Variables"
-      level={levelOfApp(appId)}
+      level={levelOfApp(appId, word)}
       query={variables}
       organization={organization.data?.items ?? NONE}
       mayChange={mayChange}
     >
-      What the app’s sandboxes have in their environment. A variable of the app hides the organization’s of
-      its name.{' '}
+      What the {word}’s sandboxes have in their environment. A variable of the {word} hides the organization’s
+      of its name.{' '}
       {isAdmin ? (
         <Link to="/organization/environment" className="link">
           The organization’s variables
@@ -63,7 +65,7 @@ export function OrganizationVariablesPage() {
       organization={NONE}
       mayChange={variables.data !== undefined}
     >
-      The sandboxes of every app have them, unless the app sets a variable of the same name.
+      The sandboxes of every app and project have them, unless it sets a variable of the same name.
     </Variables>
   );
 }

@@ -2,7 +2,8 @@
 import { useInfiniteQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { useMemo } from 'react';
-import { itemsOf } from '../../api/queries.ts';
+import { itemsOf } from '../../api/query.ts';
+import { useSession } from '../../api/session.ts';
 import { Button } from '../../ui/button.tsx';
 import { Page, Section } from '../../ui/page.tsx';
 import { Empty, Failure, Skeleton } from '../../ui/states.tsx';
@@ -16,10 +17,13 @@ import { detailedOf, runningOf, waitingOf } from './waiting.ts';
 export function InboxPage() {
   const asking = useInfiniteQuery(INBOX.asking);
   const threads = useInfiniteQuery(INBOX.threads);
-  const applies = useInfiniteQuery(INBOX.applies);
+  // Of apps only.
+  const { platformApi, sourceControl } = useSession().entitlements;
+  const applies = useInfiniteQuery({ ...INBOX.applies, enabled: platformApi });
   const latest = useInfiniteQuery(INBOX.latest);
-  const builds = useInfiniteQuery(INBOX.builds);
-  const apps = useInfiniteQuery(INBOX.apps);
+  const builds = useInfiniteQuery({ ...INBOX.builds, enabled: platformApi });
+  const projects = useInfiniteQuery(INBOX.names);
+  const pulls = useInfiniteQuery({ ...INBOX.pulls, enabled: sourceControl });
   const { dismissed, dismiss } = useDismissed();
   const known = useMemo(
     () => [
@@ -31,19 +35,32 @@ export function InboxPage() {
   );
   const waiting = useMemo(
     () =>
-      waitingOf({ threads: known, applies: itemsOf(applies.data), builds: itemsOf(builds.data), dismissed }),
-    [known, applies.data, builds.data, dismissed],
+      waitingOf({
+        threads: known,
+        applies: itemsOf(applies.data),
+        builds: itemsOf(builds.data),
+        reviewed: itemsOf(pulls.data),
+        dismissed,
+      }),
+    [known, applies.data, builds.data, pulls.data, dismissed],
   );
   const detailed = useMemo(() => detailedOf(waiting), [waiting]);
   const running = useMemo(() => runningOf(itemsOf(threads.data)), [threads.data]);
   const nameOf = useMemo(() => {
-    const names = new Map(itemsOf(apps.data).map(({ id, name }) => [id, name]));
-    return (appId: string) => names.get(appId) ?? 'an app';
-  }, [apps.data]);
-  const lists = [asking, threads, applies, latest, builds];
+    const names = new Map(itemsOf(projects.data).map(({ id, name }) => [id, name]));
+    return (appId: string) => names.get(appId) ?? 'a project';
+  }, [projects.data]);
+  const lists = [
+    asking,
+    threads,
+    latest,
+    projects,
+    ...(platformApi ? [applies, builds] : []),
+    ...(sourceControl ? [pulls] : []),
+  ];
   const isLoading = lists.some(({ data, error }) => !data && !error);
   const failed = lists.find(({ data, error }) => !data && error);
-  const further = [asking, threads, applies, builds].filter(({ hasNextPage }) => hasNextPage);
+  const further = [asking, threads, applies, builds, pulls].filter(({ hasNextPage }) => hasNextPage);
   return (
     <Page title="Inbox">
       <Section
@@ -68,7 +85,7 @@ export function InboxPage() {
           ))
         )}
         {!isLoading && !failed && waiting.length === 0 && (
-          <NothingWaits isNew={itemsOf(apps.data).length === 0} isAll={further.length === 0} />
+          <NothingWaits isNew={itemsOf(projects.data).length === 0} isAll={further.length === 0} />
         )}
         {further.length > 0 && (
           <div className="px-4 py-2">
@@ -123,7 +140,7 @@ function NothingWaits({ isNew, isAll }: { isNew: boolean; isAll: boolean }) {
   if (!isNew)
     return (
       <Empty title={isAll ? 'Nothing waits.' : 'Nothing waits among the newest.'}>
-        <p>Approvals, conflicts, failed runs and failed builds appear here.</p>
+        <p>Approvals, conflicts, failed runs and builds, and pull requests that need you appear here.</p>
       </Empty>
     );
   return (

@@ -1,5 +1,6 @@
 /** What the inbox shows; apart, so that it is read while the page's code still loads. */
-import { allAppliesQuery, allBuildsQuery, allThreadsQuery, appsQuery } from '../../api/queries.ts';
+import { allAppliesQuery, allBuildsQuery, allThreadsQuery, projectNamesQuery } from '../../api/queries.ts';
+import { reviewedThreadsQuery } from '../../api/reviews-queries.ts';
 
 export const INBOX = {
   // Apart: many at work must not push out one that waits.
@@ -8,5 +9,6 @@ export const INBOX = {
   applies: allAppliesQuery({ status: 'conflicted' }),
   latest: allThreadsQuery({ sort: 'activity' }),
   builds: allBuildsQuery(),
-  apps: appsQuery(),
+  names: projectNamesQuery(),
+  pulls: reviewedThreadsQuery({ pullRequestState: 'open' }),
 };

@@ -5,11 +5,13 @@ import { lazy, Suspense } from 'react';
 import type { ReactNode } from 'react';
 import type { Thread } from '@headrace/client';
 import { Plain } from '../../code/plain.tsx';
-import { approvalsQuery, itemsOf, runQuery } from '../../api/queries.ts';
+import { approvalsQuery, runQuery } from '../../api/queries.ts';
+import { itemsOf } from '../../api/query.ts';
 import { ButtonLink, IconButton } from '../../ui/button.tsx';
 import { Failure, Skeleton } from '../../ui/states.tsx';
 import { Status } from '../../ui/status.tsx';
 import { Time, plural } from '../../ui/values.tsx';
+import { RemedyLink } from '../pull-requests/remedy.tsx';
 import type { Waiting } from './waiting.ts';
 
 // What is asked may need the colours and marks of code, which an empty inbox does not.
@@ -72,6 +74,21 @@ export function WaitingRow({ item, appName, isDetailed, onDismiss }: RowProps) {
           <ButtonLink data-row to="/apps/$appId/builds/$buildId" params={{ appId, buildId }}>
             Open the log
           </ButtonLink>
+        </Line>
+      );
+    }
+    case 'pull': {
+      const { pull, standing, thread } = item;
+      return (
+        <Line
+          status={standing.status}
+          word={standing.word}
+          title={`Pull request ${pull.number}: ${pull.title}`}
+          note={`${standing.what} ${standing.todo ?? ''} · ${pull.repoFullName}`}
+          at={item.at}
+          onDismiss={onDismiss}
+        >
+          <RemedyLink data-row standing={standing} pull={pull} appId={thread.projectId} />
         </Line>
       );
     }

@@ -4,7 +4,9 @@ import { useInfiniteQuery, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { client } from '../../api/client.ts';
 import { fieldFault } from '../../api/faults.ts';
-import { allPreviewsQuery, itemsOf, previewQuery } from '../../api/queries.ts';
+import { previewsOfQuery } from '../../api/projects-queries.ts';
+import { previewQuery } from '../../api/queries.ts';
+import { itemsOf } from '../../api/query.ts';
 import { useSession } from '../../api/session.ts';
 import { useOffReason, useWrite } from '../../api/write.ts';
 import { AsCode, quoted } from '../../ui/as-code.tsx';
@@ -50,7 +52,7 @@ function Prefilled(props: PreviewDialogProps) {
   const place: Place = { kind: 'preview', userId: useSession().user.id, appId, from };
   const kept = readKept<Typed>(keptName(place));
   const isNeeded = !from && !kept;
-  const last = useInfiniteQuery({ ...allPreviewsQuery({ appId }), enabled: isNeeded });
+  const last = useInfiniteQuery({ ...previewsOfQuery(appId), enabled: isNeeded });
   const newest = useNewestThread(appId, threadId === undefined && !from);
   if ((isNeeded && last.isPending) || newest.isPending) return <Skeleton lines={4} />;
   const model = from ?? itemsOf(last.data)[0];
@@ -146,7 +148,7 @@ function Form({ appId, threadId, from, onClose, onStarted, place, begin }: Previ
         }
       />
       <LayerSwitch
-        hint="What the app’s setup leaves, such as dependencies, is below the source."
+        hint="What the setup leaves, such as dependencies, is below the source."
         value={typed.setup}
         onChange={(setup) => change({ setup })}
       />

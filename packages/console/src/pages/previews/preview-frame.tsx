@@ -115,12 +115,12 @@ function Forbidden({
   const off = useOffReason();
   const body = { preview: { frameAncestors: wanted } };
   return (
-    <Empty title="This app’s previews are not shown in this console">
+    <Empty title="These previews are not shown in this console">
       <p>
-        The app’s settings name the sites that may show its previews in a frame, and {location.origin} is not
-        one of them. The preview itself runs: it opens in a tab of its own.
+        The settings name the sites that may show previews in a frame, and {location.origin} is not one of
+        them. The preview itself runs: it opens in a tab of its own.
       </p>
-      {!may && <p>Who may change the app’s settings can allow this console.</p>}
+      {!may && <p>Who may change the settings can allow this console.</p>}
       <FaultLine fault={allow.fault} />
       <div className="flex flex-wrap items-center gap-2">
         {address && <OpenLink address={address} />}

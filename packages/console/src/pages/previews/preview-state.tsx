@@ -5,7 +5,8 @@ import { Link } from '@tanstack/react-router';
 import { useState } from 'react';
 import type { ReactNode } from 'react';
 import { serviceNow } from '../../api/clock.ts';
-import { SETUP_EVERY_MS, isUnderWay, itemsOf, setupsQuery } from '../../api/queries.ts';
+import { SETUP_EVERY_MS, isUnderWay, setupsQuery } from '../../api/queries.ts';
+import { itemsOf } from '../../api/query.ts';
 import { Plain, plainOutput } from '../../code/index.ts';
 import { Empty } from '../../ui/states.tsx';
 import { Took } from '../../ui/values.tsx';
@@ -20,7 +21,7 @@ const REMEDIES: Record<string, string> = {
   start_timed_out: `Nothing listened on the port within ${START_SECONDS} seconds. Check that the command serves on this port, on 0.0.0.0 or localhost.`,
   sandbox_lost: 'The machine that ran it is gone. Start it again.',
   setup_failed:
-    'The app’s setup failed, so this did not start. Its log says why: see the app’s setups. Without the setup’s layer it starts all the same.',
+    'The setup failed, so this did not start. Its log says why: see the setups. Without the setup’s layer it starts all the same.',
 };
 
 export function PreviewState({
@@ -68,7 +69,7 @@ function Starting({ preview }: { preview: Preview }) {
   if (setup)
     return (
       <Empty title="The preview is starting">
-        <p role="status">It begins once the app’s setup has ended.</p>
+        <p role="status">It begins once the setup has ended.</p>
         <Link to="/apps/$appId/setups/$setupId" params={{ appId, setupId: setup.id }} className="link">
           Show the setup
         </Link>

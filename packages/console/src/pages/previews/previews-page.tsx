@@ -2,10 +2,11 @@ import type { Preview } from '@headrace/client';
 import { useInfiniteQuery } from '@tanstack/react-query';
 import { getRouteApi, Link } from '@tanstack/react-router';
 import { useState } from 'react';
-import { allPreviewsQuery } from '../../api/queries.ts';
+import { previewsOfQuery } from '../../api/projects-queries.ts';
 import { Plain, plainOutput } from '../../code/index.ts';
 import { Status } from '../../ui/status.tsx';
 import { Time } from '../../ui/values.tsx';
+import { Narrow } from '../builds/narrow.tsx';
 import { useThreadTitles } from '../builds/threads-of.tsx';
 import { WorkList } from '../builds/work-list.tsx';
 import { PreviewDialog } from './preview-dialog.tsx';
@@ -16,9 +17,10 @@ const STATUSES = ['starting', 'ready', 'failed', 'stopped'] as const;
 
 export function PreviewsPage() {
   const { appId } = route.useParams();
-  const { status } = route.useSearch();
+  const wanted = route.useSearch();
+  const { status, ...narrowed } = wanted;
   const navigate = route.useNavigate();
-  const previews = useInfiniteQuery(allPreviewsQuery({ appId, ...(status && { status }) }));
+  const previews = useInfiniteQuery(previewsOfQuery(appId, wanted));
   const titleOf = useThreadTitles(appId);
   const [isStarting, setStarting] = useState(false);
   return (
@@ -27,16 +29,23 @@ export function PreviewsPage() {
       action="Start a preview"
       onAction={() => setStarting(true)}
       query={previews}
+      isNarrowed={Object.keys(narrowed).length > 0}
       filter={{
         statuses: STATUSES,
         value: status,
-        onChange: (next) => void navigate({ search: next ? { status: next } : {}, replace: true }),
+        onChange: (next) =>
+          void navigate({ search: { ...narrowed, ...(next && { status: next }) }, replace: true }),
       }}
       renderRow={(preview) => (
         <Row key={preview.id} preview={preview} thread={titleOf(preview.threadId) ?? 'a thread'} />
       )}
-      about="A preview runs the app of a thread, or its head, as a server and shows it here."
+      about="A preview runs the files of a thread, or of the head, as a server and shows it here."
     >
+      <Narrow
+        appId={appId}
+        value={narrowed}
+        onChange={(next) => void navigate({ search: { ...next, ...(status && { status }) }, replace: true })}
+      />
       <PreviewDialog
         appId={appId}
         isOpen={isStarting}

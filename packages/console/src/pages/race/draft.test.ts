@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { titleFor } from './draft.ts';
 
-const titled = (content: string, title = '') => titleFor({ content, title, modelId: null });
+const titled = (content: string, title = '') => titleFor({ content, title });
 
 test('a thread is called as its message begins, unless it was given a title', () => {
   expect(titled('\n  Round the prices  \nto cents')).toBe('Round the prices');

@@ -6,9 +6,25 @@ export interface NewThreadDraft {
   title: string;
   /** Null: the app's own. */
   modelId: string | null;
+  /** Where it starts, as typed; both empty: at the head, or the default branch. */
+  branch: string;
+  sourceId: string | null;
+  /** In dollars. */
+  spendLimit: string;
+  trackerIssueUrl: string;
+  taskId: string | null;
 }
 
-const EMPTY: NewThreadDraft = { content: '', title: '', modelId: null };
+const EMPTY: NewThreadDraft = {
+  content: '',
+  title: '',
+  modelId: null,
+  branch: '',
+  sourceId: null,
+  spendLimit: '',
+  trackerIssueUrl: '',
+  taskId: null,
+};
 const MOST_TITLE = 80;
 
 /** `keptName` is that of `useKeptName`. */
@@ -34,8 +50,7 @@ export function useDraftOfThread(keptName: string): {
     clear(sent) {
       setDraft(EMPTY);
       try {
-        const kept = read(name);
-        if (kept.content === sent.content && kept.title === sent.title) localStorage.removeItem(name);
+        if (JSON.stringify(read(name)) === JSON.stringify(sent)) localStorage.removeItem(name);
       } catch {
         // The thread is there: that the draft is too is no reason to stop.
       }
@@ -52,7 +67,7 @@ function read(name: string): NewThreadDraft {
 }
 
 /** The title that was typed, else the message's first line, cut between words. */
-export function titleFor({ title, content }: NewThreadDraft): string {
+export function titleFor({ title, content }: Pick<NewThreadDraft, 'title' | 'content'>): string {
   if (title.trim()) return title.trim();
   const line =
     content

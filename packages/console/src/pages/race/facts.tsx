@@ -1,14 +1,18 @@
 /** The state of an app in one line: its head, the queue before it, what builds and what can be looked at. */
+import type { Project } from '@headrace/client';
 import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
-import { allBuildsQuery, allPreviewsQuery, appQuery, itemsOf } from '../../api/queries.ts';
+import { buildsOfQuery, previewsOfQuery } from '../../api/projects-queries.ts';
+import { appQuery } from '../../api/queries.ts';
+import { itemsOf } from '../../api/query.ts';
+import { Plain } from '../../code/plain.tsx';
 import { CopyButton, count } from '../../ui/values.tsx';
 
 export function HeadFacts({ appId, queued }: { appId: string; queued: number | null }) {
   const { data: app } = useQuery(appQuery(appId));
-  const builds = useInfiniteQuery(allBuildsQuery({ appId, status: 'queued,building' }));
-  const previews = useInfiniteQuery(allPreviewsQuery({ appId, status: 'ready' }));
+  const builds = useInfiniteQuery(buildsOfQuery(appId, { status: 'queued,building' }));
+  const previews = useInfiniteQuery(previewsOfQuery(appId, { status: 'ready' }));
   const source = app?.headSourceId;
   return (
     <dl className="flex flex-wrap items-center gap-x-6">
@@ -36,11 +40,14 @@ export function HeadFacts({ appId, queued }: { appId: string; queued: number | n
           </span>
         )}
       </One>
-      <One name="Queue">
-        <Link to="/apps/$appId/applies" params={{ appId }} search={{ status: 'queued' }} className="link">
-          {queued === null ? '–' : queued === 0 ? 'empty' : count(queued)}
-        </Link>
-      </One>
+      {app?.repositoryId != null && <Repository app={app} />}
+      {app?.repositoryId == null && (
+        <One name="Queue">
+          <Link to="/apps/$appId/applies" params={{ appId }} search={{ status: 'queued' }} className="link">
+            {queued === null ? '–' : queued === 0 ? 'empty' : count(queued)}
+          </Link>
+        </One>
+      )}
       <One name="Builds">
         <Link to="/apps/$appId/builds" params={{ appId }} className="link">
           {said(builds, 'running')}
@@ -54,6 +61,32 @@ export function HeadFacts({ appId, queued }: { appId: string; queued: number | n
     </dl>
   );
 }
+
+/** Where the head is from. */
+const Repository = ({ app }: { app: Project }) => (
+  <One name="Repository">
+    {app.repositoryId !== null && (
+      <Link
+        to="/organization/repositories/$repositoryId"
+        params={{ repositoryId: app.repositoryId }}
+        className="link long"
+      >
+        <Plain text={app.repoFullName ?? app.repositoryId} />
+      </Link>
+    )}
+    {app.defaultBranch !== null && (
+      <span className="long text-ink-2">
+        at <Plain text={app.defaultBranch} />
+      </span>
+    )}
+    {app.headCommitSha !== null && (
+      <span className="inline-flex items-center font-mono text-mono" title={app.headCommitSha}>
+        {app.headCommitSha.slice(0, 7)}
+        <CopyButton text={app.headCommitSha} label="Copy the head’s commit" />
+      </span>
+    )}
+  </One>
+);
 
 function One({ name, children }: { name: string; children: ReactNode }) {
   return (

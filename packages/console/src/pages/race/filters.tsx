@@ -67,11 +67,13 @@ export function StatusFilter({ counts, hasMore }: { counts: Map<string, number>;
 
 const place = (status: string) => (ORDER.includes(status) ? ORDER.indexOf(status) : ORDER.length);
 
+const HOW = { graph: 'Race', table: 'Table', forks: 'Forks' };
+
 function How() {
   const { show = 'graph' } = route.useSearch();
   return (
     <nav aria-label="Shown as" className="flex gap-1">
-      {(['graph', 'table'] as const).map((one) => (
+      {(['graph', 'table', 'forks'] as const).map((one) => (
         <Link
           key={one}
           to="."
@@ -83,7 +85,7 @@ function How() {
           {...(one === show && { 'data-selected': true })}
           className="button px-2"
         >
-          {one === 'graph' ? 'Race' : 'Table'}
+          {HOW[one]}
         </Link>
       ))}
     </nav>

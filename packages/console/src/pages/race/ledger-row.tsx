@@ -2,7 +2,10 @@
 import { Link } from '@tanstack/react-router';
 import { memo } from 'react';
 import { ForkMark, HeadMark, Status } from '../../ui/status.tsx';
+import { PullRequestMark } from '../pull-requests/marks.tsx';
 import { Time } from '../../ui/values.tsx';
+import { Plain } from '../../code/plain.tsx';
+import type { NameOfHead } from './head-names.ts';
 import type { Placed, Row } from './layout.ts';
 import { foldX, markX, ROW } from './shape.ts';
 import type { Strand } from './strands.ts';
@@ -27,6 +30,7 @@ export interface LedgerRowProps {
   mover: Strand | null;
   /** For a revision: the source before it. */
   before: string | null;
+  nameOf: NameOfHead;
   isLit: boolean;
   isMoving: boolean;
   onLit: (threadId: string | null) => void;
@@ -97,6 +101,7 @@ function ThreadPart({ appId, row: { strand } }: LedgerRowProps & { row: Row & { 
         {titleOf(strand)}
       </Link>
       {strand.thread?.forkedFrom && <ForkMark />}
+      {strand.thread?.primaryPullRequest && <PullRequestMark pull={strand.thread.primaryPullRequest} />}
       <span className="sr-only sm:hidden">{look.word}</span>
       {note && <span className="hidden truncate text-12 text-ink-3 lg:inline">{note}</span>}
       {strand.ending === 'conflict' && (
@@ -126,7 +131,13 @@ function ThreadPart({ appId, row: { strand } }: LedgerRowProps & { row: Row & { 
   );
 }
 
-function RevisionPart({ appId, row, before, mover }: LedgerRowProps & { row: Row & { kind: 'revision' } }) {
+function RevisionPart({
+  appId,
+  row,
+  before,
+  mover,
+  nameOf,
+}: LedgerRowProps & { row: Row & { kind: 'revision' } }) {
   const { head, strand, isTip } = row;
   const source = { appId, sourceId: head.sourceId };
   return (
@@ -140,7 +151,7 @@ function RevisionPart({ appId, row, before, mover }: LedgerRowProps & { row: Row
         {head.revision}
       </Link>
       <span className="flex min-w-0 flex-1 items-center gap-2">
-        <Mover appId={appId} row={row} mover={mover} />
+        <Mover appId={appId} row={row} mover={mover} nameOf={nameOf} />
         {isTip && <HeadMark />}
       </span>
       {before && (
@@ -166,7 +177,8 @@ function Mover({
   appId,
   row: { head, strand },
   mover,
-}: Pick<LedgerRowProps, 'appId' | 'mover'> & { row: Row & { kind: 'revision' } }) {
+  nameOf,
+}: Pick<LedgerRowProps, 'appId' | 'mover' | 'nameOf'> & { row: Row & { kind: 'revision' } }) {
   const shape = `truncate outline-none ${OVER_ROW}`;
   if (strand)
     return (
@@ -197,7 +209,7 @@ function Mover({
       params={{ appId, sourceId: head.sourceId }}
       className={`text-ink-2 ${shape}`}
     >
-      The first version
+      <Plain text={nameOf(head)} />
     </Link>
   );
 }

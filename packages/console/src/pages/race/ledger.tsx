@@ -2,6 +2,7 @@
 import { useCallback, useLayoutEffect, useMemo, useRef, useState } from 'react';
 import { Graph, Hits } from './graph.tsx';
 import type { Layout } from './layout.ts';
+import type { NameOfHead } from './head-names.ts';
 import { LedgerRow } from './ledger-row.tsx';
 import { ROW, widthOf } from './shape.ts';
 import type { Race } from './use-race.ts';
@@ -16,11 +17,13 @@ const READING_PX = ROW;
 export function Ledger({
   appId,
   race,
+  nameOf,
   isFiltered,
   selected,
 }: {
   appId: string;
   race: Race;
+  nameOf: NameOfHead;
   isFiltered: boolean;
   selected: string | null;
 }) {
@@ -70,6 +73,7 @@ export function Ledger({
             folded={foldedAt(layout, from + i)}
             mover={(row.kind === 'revision' && race.movers.get(row.head.revision)) || null}
             before={beforeOf(heads, row)}
+            nameOf={nameOf}
             isLit={row.strand !== null && drawing.lit === row.strand.threadId}
             isMoving={!isReading}
             onLit={light}

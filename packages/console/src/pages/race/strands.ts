@@ -13,7 +13,9 @@ export type ThreadOf = Pick<
   | 'archivedAt'
   | 'createdAt'
   | 'updatedAt'
->;
+> &
+  // Where there is a repository.
+  Partial<Pick<Thread, 'baseBranch' | 'primaryPullRequest'>>;
 export type ApplyOf = Pick<
   Apply,
   | 'id'

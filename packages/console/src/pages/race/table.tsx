@@ -3,10 +3,13 @@ import { Link } from '@tanstack/react-router';
 import { useMemo } from 'react';
 import { ForkMark, HeadMark, Status } from '../../ui/status.tsx';
 import { Time } from '../../ui/values.tsx';
+import { Plain } from '../../code/plain.tsx';
+import type { NameOfHead } from './head-names.ts';
+import { PullRequestMark } from '../pull-requests/marks.tsx';
 import { rowsOf } from './layout.ts';
 import type { Row } from './layout.ts';
 import { ROW } from './shape.ts';
-import type { Strand } from './strands.ts';
+import type { Strand, ThreadOf } from './strands.ts';
 import type { Race } from './use-race.ts';
 import { useRows } from './use-rows.ts';
 import { lookOf, moverOf, noteOf, summaryOf, titleOf } from './words.ts';
@@ -16,11 +19,13 @@ const COLUMNS = ['Revision', 'Thread', 'Status', 'Based on', 'When', 'Open'];
 export function RaceTable({
   appId,
   race: { heads, strands, movers, readFor },
+  nameOf,
   isFiltered,
   selected,
 }: {
   appId: string;
   race: Race;
+  nameOf: NameOfHead;
   isFiltered: boolean;
   selected: string | null;
 }) {
@@ -46,6 +51,7 @@ export function RaceTable({
               key={row.key}
               appId={appId}
               row={row}
+              nameOf={nameOf}
               rowIndex={from + i + 2}
               mover={(row.kind === 'revision' && movers.get(row.head.revision)) || null}
               before={
@@ -71,9 +77,14 @@ const Space = ({ rows }: { rows: number }) =>
     </tr>
   );
 
+/** Not a revision that was read: the branch, where it is one. */
+const Base = ({ thread }: { thread: ThreadOf | null }) =>
+  thread?.baseBranch ? <Plain text={thread.baseBranch} /> : thread?.sourceId === null ? 'nothing' : 'older';
+
 function TableRow({
   appId,
   row,
+  nameOf,
   rowIndex,
   mover,
   before,
@@ -81,6 +92,7 @@ function TableRow({
 }: {
   appId: string;
   row: Row;
+  nameOf: NameOfHead;
   rowIndex: number;
   mover: Strand | null;
   before: string | null;
@@ -119,7 +131,9 @@ function TableRow({
             {titleOf(strand)}
           </Link>
         ) : row.kind === 'revision' && row.head.applyId === null ? (
-          <span className="text-ink-2">The first version</span>
+          <span className="block truncate text-ink-2">
+            <Plain text={nameOf(row.head)} />
+          </span>
         ) : (
           <span className="text-ink-2">{moverOf(mover)}</span>
         )}
@@ -128,11 +142,12 @@ function TableRow({
         <span className="flex items-center gap-2">
           {strand && <Status {...lookOf(strand.status)} />}
           {strand?.thread?.forkedFrom && <ForkMark />}
+          {strand?.thread?.primaryPullRequest && <PullRequestMark pull={strand.thread.primaryPullRequest} />}
           {note && <span className="text-12 text-ink-3">{note}</span>}
         </span>
       </td>
       <td className="text-ink-2 tabular-nums whitespace-nowrap">
-        {strand && (strand.base === null ? 'older' : `revision ${strand.base}`)}
+        {strand && (strand.base === null ? <Base thread={strand.thread} /> : `revision ${strand.base}`)}
       </td>
       <td className="text-ink-2">
         <Time

@@ -1,7 +1,8 @@
 /** What the race is drawn from, read page by page. */
 import { useInfiniteQuery } from '@tanstack/react-query';
 import { useCallback, useEffect, useMemo, useState } from 'react';
-import { appliesQuery, headHistoryQuery, itemsOf, threadsQuery } from '../../api/queries.ts';
+import { appliesQuery, headHistoryQuery, threadsQuery } from '../../api/queries.ts';
+import { itemsOf } from '../../api/query.ts';
 import type { Row } from './layout.ts';
 import { isShown, strandsOf } from './strands.ts';
 import type { HeadOf, Strand } from './strands.ts';
@@ -81,6 +82,8 @@ export function useRace(appId: string, { status, query }: RaceFilter) {
     counts,
     /** Applies in the queue, whatever the filter; null while they are not known. */
     queued: applies.data ? read.filter((apply) => apply.status === 'queued').length : null,
+    /** The list of those that the filter finds. */
+    threads,
     hasMoreThreads: latest.hasNextPage,
     hasMoreHeads: heads.hasNextPage,
     isLoading: lists.some(({ data, error }) => !data && !error),

@@ -21,7 +21,7 @@ export const ordinal = (n: number): string => {
 };
 
 /** Why the thread is where it is, if its status does not say so. */
-export function noteOf({ ending, apply, position }: Strand): string {
+export function noteOf({ ending, apply, position, thread }: Strand): string {
   if (ending === 'queue') {
     if (!position) return 'joins now';
     const repair = apply?.repairs.at(-1);
@@ -33,6 +33,8 @@ export function noteOf({ ending, apply, position }: Strand): string {
       ? plural(apply.conflicts.length, 'path in conflict', 'paths in conflict')
       : 'the head had moved';
   if (ending === 'failure') return 'the apply failed';
+  const pull = thread?.primaryPullRequest;
+  if (pull) return `pull request #${pull.number}, ${pull.state}`;
   return '';
 }
 

@@ -21,7 +21,7 @@ export function AllowConsole({ appId, settings }: { appId: string; settings: Set
     call: (input: typeof body, options) => client.settings.update(appId, input, options),
     onDone: (updated) => {
       queries.setQueryData(appSettingsQuery(appId).queryKey, updated);
-      notify('This console may show the app’s previews.');
+      notify('This console may show the previews.');
     },
   });
   if (!allowed || allowed.includes(location.origin) || allowed.includes('*') || !mayChange) return null;

@@ -16,7 +16,7 @@ const NEW: Rule = { tool: 'sh', pattern: '', decision: 'ask' };
 const MOST = 100;
 
 /** Rules for tools, in their order: the first that matches decides. */
-export function Approvals({ draft, set, wrong, fields, organization }: PartProps) {
+export function Approvals({ of, draft, set, wrong, fields, organization }: PartProps) {
   const { own, rules } = draft.approvals;
   const setRules = (next: Rule[]) => set({ approvals: { own: true, rules: next } });
   const exact = fields.find(({ path }) => path === '/approvals');
@@ -25,14 +25,18 @@ export function Approvals({ draft, set, wrong, fields, organization }: PartProps
     <>
       <div>
         <Switch isSelected={own} onChange={(value) => set({ approvals: { own: value, rules } })}>
-          This app has its own rules
+          {of === 'organization' ? 'The organization has rules' : `This ${of} has its own rules`}
         </Switch>
         <Note fault={wrong.approvals ?? exact?.message ?? null}>
           {own
-            ? 'The first rule that matches a tool decides, in place of all of the organization’s. Where none matches, the tool may run.'
-            : inheritedCount === null
-              ? 'Off: the organization’s rules hold. Without any, every tool may run.'
-              : `Off: the organization’s ${plural(inheritedCount, 'rule')} hold. Where none matches, the tool may run.`}
+            ? of === 'organization'
+              ? 'The first rule that matches a tool decides, where an app or project has no rules of its own. Where none matches, the tool may run.'
+              : 'The first rule that matches a tool decides, in place of all of the organization’s. Where none matches, the tool may run.'
+            : of === 'organization'
+              ? 'Off: every tool may run where an app or project has no rules.'
+              : inheritedCount === null
+                ? 'Off: the organization’s rules hold. Without any, every tool may run.'
+                : `Off: the organization’s ${plural(inheritedCount, 'rule')} hold. Where none matches, the tool may run.`}
         </Note>
       </div>
       {own && (

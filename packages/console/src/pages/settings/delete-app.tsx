@@ -1,4 +1,4 @@
-import type { App } from '@headrace/client';
+import type { Project } from '@headrace/client';
 import { useQueryClient } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
@@ -13,22 +13,23 @@ import { notify } from '../../ui/notices.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
 import { Section } from '../../ui/page.tsx';
 
-/** Asks for the app's name before it deletes. */
-export function DeleteApp({ app }: { app: App }) {
+/** Asks for the app's or the project's name before it deletes. */
+export function DeleteApp({ app }: { app: Project }) {
+  const word = app.kind === 'direct' ? 'project' : 'app';
   const [isOpen, setOpen] = useState(false);
   const [typed, setTyped] = useState('');
   const queries = useQueryClient();
   const navigate = useNavigate();
   const off = useOffReason();
   const write = useWrite({
-    intent: `delete app ${app.id}`,
-    call: (_: null, options) => client.apps.delete(app.id, options),
+    intent: `delete ${word} ${app.id}`,
+    call: (_: null, options) => client.projects.delete(app.id, options),
     onDone: async () => {
       setOpen(false);
-      notify('The app is deleted.');
-      await navigate({ to: '/apps' });
+      notify(`The ${word} is deleted.`);
+      await navigate({ to: `/${word}s` });
       queries.removeQueries({ queryKey: ['app', app.id] });
-      void queries.invalidateQueries({ queryKey: ['apps'] });
+      void queries.invalidateQueries({ queryKey: [`${word}s`] });
     },
   });
   const isNamed = typed.trim() === app.name.trim();
@@ -41,27 +42,28 @@ export function DeleteApp({ app }: { app: App }) {
     <Section title="Delete">
       <div className="flex flex-wrap items-center gap-x-4 gap-y-2 px-4 pb-6">
         <p className="max-w-[64ch] text-ink-2">
-          The app goes with its threads, sources, builds and previews. Nothing brings it back.
+          The {word} goes with its threads, sources, builds and previews. Nothing brings it back.
+          {app.repositoryId !== null && ' Its repository stays as it is.'}
         </p>
         <Button kind="danger" onPress={() => setOpen(true)}>
-          Delete the app
+          Delete the {word}
         </Button>
       </div>
-      <Dialog title="Delete the app" isOpen={isOpen} onClose={close}>
+      <Dialog title={`Delete the ${word}`} isOpen={isOpen} onClose={close}>
         <p className="long text-ink-2">
           To delete it with all that belongs to it, type its name:{' '}
           <b className="text-ink">
             <Plain text={app.name} />
           </b>
         </p>
-        <Field label="The app’s name" value={typed} onChange={setTyped} autoFocus />
+        <Field label={`The ${word}’s name`} value={typed} onChange={setTyped} autoFocus />
         <FaultLine fault={write.fault} />
         <div className="flex items-center justify-end gap-2">
           <AsCode
             method="DELETE"
-            path={`/api/platform/v1/apps/${app.id}`}
-            ts={`await client.apps.delete('${app.id}');`}
-            cli={`headrace apps delete ${app.id}`}
+            path={word === 'app' ? `/api/platform/v1/apps/${app.id}` : `/api/projects/${app.id}`}
+            ts={`await client.${word}s.delete('${app.id}');`}
+            cli={`headrace ${word}s delete ${app.id}`}
           />
           <Button onPress={close}>Cancel</Button>
           <Button
@@ -70,7 +72,7 @@ export function DeleteApp({ app }: { app: App }) {
             offBecause={off ?? (isNamed ? null : 'Type the name first.')}
             onPress={() => write.send(null)}
           >
-            Delete the app
+            Delete the {word}
           </Button>
         </div>
       </Dialog>

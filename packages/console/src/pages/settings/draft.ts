@@ -43,7 +43,7 @@ export type Wrong = Partial<Record<keyof Draft, string>>;
 
 const text = (value: number | string | null | undefined) => (value === null ? '' : String(value ?? ''));
 const yesNo = (value: boolean | null | undefined) => (value === true ? 'yes' : value === false ? 'no' : '');
-const inDollars = (micros: number | null) => (micros === null ? '' : String(micros / 1e6));
+export const inDollars = (micros: number | null) => (micros === null ? '' : String(micros / 1e6));
 
 export function draftOf(settings: Settings): Draft {
   const { approvals, egress, concurrency, preview, pullRequests, reviewLoop } = settings;
@@ -76,7 +76,7 @@ export function draftOf(settings: Settings): Draft {
 const numberOf = (value: string) => (value.trim() === '' ? null : Number(value));
 const flagOf = (value: string) => (value === '' ? null : value === 'yes');
 /** Money is whole micros. */
-const microsOf = (value: string) => (value.trim() === '' ? null : Math.round(Number(value) * 1e6));
+export const microsOf = (value: string) => (value.trim() === '' ? null : Math.round(Number(value) * 1e6));
 /** An object whose every field is empty is none at all. */
 const orNull = <T extends object>(value: T): T | null =>
   Object.values(value).every((one) => one === null) ? null : value;
@@ -124,7 +124,7 @@ export function changesOf(stored: Settings, draft: Draft): UpdateAppSettingsInpu
 }
 
 const WHOLE = /^\d+$/;
-const MONEY = /^\d+(\.\d{1,6})?$/;
+export const MONEY = /^\d+(\.\d{1,6})?$/;
 
 /** Faults that need no service to be seen. */
 export function wrongIn(draft: Draft): Wrong {

@@ -5,10 +5,17 @@ import { faultAt } from './draft.ts';
 import type { PartProps } from './part.ts';
 
 /** As the service. */
-export const INSTRUCTIONS_CHARACTERS = 20_000;
+const INSTRUCTIONS_CHARACTERS = 20_000;
 
 /** What every run's agent is told: the organization's, then the app's. */
-export function Instructions({ appId, draft, set, fields, organization }: PartProps & { appId: string }) {
+export function Instructions({
+  of,
+  appId,
+  draft,
+  set,
+  fields,
+  organization,
+}: PartProps & { appId: string | null }) {
   return (
     <>
       {organization?.instructions && (
@@ -24,23 +31,31 @@ export function Instructions({ appId, draft, set, fields, organization }: PartPr
         </div>
       )}
       <Field
-        label="For agents in this app"
-        lines={6}
+        label={of === 'organization' ? 'For agents in all apps and projects' : `For agents in this ${of}`}
+        lines={of === 'organization' ? 10 : 6}
         value={draft.instructions}
         onChange={(instructions) => set({ instructions })}
         maxLength={INSTRUCTIONS_CHARACTERS}
         hint={
-          organization
-            ? 'Agents get them with each run, after the organization’s.'
-            : 'Agents get them with each run, after those of the organization if it has some.'
+          of === 'organization'
+            ? 'Agents get them with each run. An app’s or project’s own instructions come after them.'
+            : organization
+              ? 'Agents get them with each run, after the organization’s.'
+              : 'Agents get them with each run, after those of the organization if it has some.'
         }
         fault={faultAt(fields, '/instructions')}
       />
       <p className="text-ink-2">
         Skills are what they read when they need it.{' '}
-        <Link to="/apps/$appId/skills" params={{ appId }} className="link">
-          The app’s skills
-        </Link>
+        {appId === null ? (
+          <Link to="/organization/skills" className="link">
+            The organization’s skills
+          </Link>
+        ) : (
+          <Link to="/apps/$appId/skills" params={{ appId }} className="link">
+            The {of}’s skills
+          </Link>
+        )}
       </p>
     </>
   );

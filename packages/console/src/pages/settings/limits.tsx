@@ -4,11 +4,8 @@ import { Field, Select } from '../../ui/fields.tsx';
 import type { Choice } from '../../ui/fields.tsx';
 import { dollars } from '../../ui/values.tsx';
 import { faultAt } from './draft.ts';
-import { inherited } from './inherited.ts';
+import { inherit, inherited } from './inherited.ts';
 import type { PartProps } from './part.ts';
-
-/** The choice of none, which is the organization's. */
-export const INHERIT: Choice = { id: '', text: 'As the organization' };
 
 /** A value that is no longer offered stays one of the choices. */
 export const withChosen = (choices: Choice[], chosen: string): Choice[] =>
@@ -16,7 +13,8 @@ export const withChosen = (choices: Choice[], chosen: string): Choice[] =>
     ? choices
     : [...choices, { id: chosen, text: chosen, note: 'not offered now' }];
 
-export function Model({ draft, set, wrong, fields, organization }: PartProps) {
+export function Model(props: PartProps) {
+  const { of, draft, set, wrong, fields } = props;
   const models = useQuery(modelsQuery());
   const known = (models.data?.items ?? []).map(({ id }): Choice => ({ id, text: id }));
   return (
@@ -24,13 +22,13 @@ export function Model({ draft, set, wrong, fields, organization }: PartProps) {
       <div className="flex flex-col gap-1">
         <Select
           label="Model of new threads"
-          choices={withChosen([INHERIT, ...known], draft.modelId)}
+          choices={withChosen([inherit(of), ...known], draft.modelId)}
           value={draft.modelId}
           onChange={(modelId) => set({ modelId })}
         />
         <Note fault={faultAt(fields, '/modelId')}>
           {draft.modelId === '' &&
-            `Now: ${inherited(organization, ({ modelId }) => modelId, 'the service’s default')}.`}
+            `Now: ${inherited(props, ({ modelId }) => modelId, 'the service’s default')}.`}
         </Note>
       </div>
       <Field
@@ -39,7 +37,7 @@ export function Model({ draft, set, wrong, fields, organization }: PartProps) {
         value={draft.spendLimit}
         onChange={(spendLimit) => set({ spendLimit })}
         hint={`Empty: ${inherited(
-          organization,
+          props,
           ({ spendLimitMicros: micros }) => (micros === null ? null : dollars(micros)),
           'no limit',
         )}.`}
@@ -50,10 +48,11 @@ export function Model({ draft, set, wrong, fields, organization }: PartProps) {
         inputMode="decimal"
         value={draft.budget}
         onChange={(budget) => set({ budget })}
-        hint={`Of all threads of the app together, from the first of the month in UTC. Empty: ${inherited(
-          organization,
-          ({ budgetMicros: micros }) => (micros === null ? null : `${dollars(micros)} for all of its apps`),
-          'no budget of its own',
+        hint={`Of all threads of the ${of} together, from the first of the month in UTC. Empty: ${inherited(
+          props,
+          ({ budgetMicros: micros }) =>
+            micros === null ? null : `${dollars(micros)} for all of its threads`,
+          of === 'organization' ? 'no budget' : 'no budget of its own',
         )}.`}
         fault={wrong.budget ?? faultAt(fields, '/budgetMicros')}
       />
@@ -61,15 +60,19 @@ export function Model({ draft, set, wrong, fields, organization }: PartProps) {
   );
 }
 
-export function Limits({ draft, set, wrong, fields, organization }: PartProps) {
-  const hint = (of: 'runs' | 'builds') =>
+export function Limits(props: PartProps) {
+  const { draft, set, wrong, fields } = props;
+  const hint = (what: 'runs' | 'builds') =>
     inherited(
-      organization,
-      ({ concurrency }) => (concurrency?.[of] ? `${concurrency[of]} for all apps that set none` : null),
+      props,
+      ({ concurrency }) => (concurrency?.[what] ? `${concurrency[what]} for all that set none` : null),
       'as many as the service has places for',
     );
   return (
     <>
+      {props.of === 'organization' && (
+        <p className="text-ink-2">Of all apps and projects together that set no number of their own.</p>
+      )}
       <Field
         label="Runs"
         inputMode="numeric"

@@ -7,13 +7,14 @@ import type { PartProps } from './part.ts';
 
 /** Which pages may show previews in a frame. */
 export function Previews({
+  of,
   appId,
   stored,
   draft,
   set,
   fields,
   organization,
-}: PartProps & { appId: string; stored: Settings }) {
+}: PartProps & { appId: string | null; stored: Settings }) {
   const { own, lines } = draft.frameAncestors;
   const inheritedLines = organization?.preview?.frameAncestors;
   const isTyped = JSON.stringify(ancestorsOf(draft)) !== JSON.stringify(stored.preview?.frameAncestors ?? []);
@@ -21,14 +22,18 @@ export function Previews({
     <>
       <div>
         <Switch isSelected={own} onChange={(value) => set({ frameAncestors: { own: value, lines } })}>
-          Only listed pages may show this app’s previews in a frame
+          {of === 'organization'
+            ? 'Only listed pages may show previews in a frame'
+            : `Only listed pages may show this ${of}’s previews in a frame`}
         </Switch>
         <Note>
           {own
             ? 'An empty list means that no page may.'
-            : inheritedLines
-              ? `Off: as the organization says, ${inheritedLines.join(', ') || 'no page'}.`
-              : 'Off: as the organization says, else any page may.'}
+            : of === 'organization'
+              ? 'Off: any page may, unless an app or project says otherwise.'
+              : inheritedLines
+                ? `Off: as the organization says, ${inheritedLines.join(', ') || 'no page'}.`
+                : 'Off: as the organization says, else any page may.'}
         </Note>
       </div>
       {own && (
@@ -45,7 +50,7 @@ export function Previews({
           }
         />
       )}
-      {!isTyped && <AllowConsole appId={appId} settings={stored} />}
+      {appId !== null && !isTyped && <AllowConsole appId={appId} settings={stored} />}
     </>
   );
 }

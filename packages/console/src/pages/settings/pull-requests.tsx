@@ -1,27 +1,44 @@
+import type { Settings } from '@headrace/client';
 import { Choices } from '../../ui/choices.tsx';
 import { Field, Select } from '../../ui/fields.tsx';
 import { faultAt } from './draft.ts';
 
-import { INHERIT, Note } from './limits.tsx';
+import { inherit, inherited } from './inherited.ts';
+import { Note } from './limits.tsx';
 import type { PartProps } from './part.ts';
 
-const FLAG = [INHERIT, { id: 'yes', text: 'Yes' }, { id: 'no', text: 'No' }];
+const FLAG = [
+  { id: 'yes', text: 'Yes' },
+  { id: 'no', text: 'No' },
+];
 const METHODS = [
-  INHERIT,
   { id: 'merge', text: 'Merge commit' },
   { id: 'squash', text: 'Squash' },
   { id: 'rebase', text: 'Rebase' },
 ];
 
+const yesNo = (value: boolean | null | undefined) => (value == null ? null : value ? 'yes' : 'no');
+/** What the organization says. */
+const NOW: Record<Flag, (settings: Settings) => string | null> = {
+  pullRequestDraft: ({ pullRequests }) => yesNo(pullRequests?.draft),
+  loopEnabled: ({ reviewLoop }) => yesNo(reviewLoop?.enabled),
+  loopMerge: ({ reviewLoop }) => yesNo(reviewLoop?.autoMerge),
+  loopReply: ({ reviewLoop }) => yesNo(reviewLoop?.reply),
+};
+
 type Flag = 'pullRequestDraft' | 'loopEnabled' | 'loopMerge' | 'loopReply';
 
 /** For projects whose threads become pull requests. */
-export function PullRequests({ draft, set, wrong, fields }: PartProps) {
+export function PullRequests(props: PartProps) {
+  const { of, draft, set, wrong, fields } = props;
   const flag = (name: Flag, label: string, pointer: string) => (
     <div>
       <Choices
         label={label}
-        choices={FLAG}
+        hint={
+          draft[name] === '' && `Now: ${inherited(props, NOW[name], name === 'loopReply' ? 'yes' : 'no')}.`
+        }
+        choices={[inherit(of), ...FLAG]}
         value={draft[name]}
         onChange={(value) => set({ [name]: value })}
       />
@@ -40,18 +57,19 @@ export function PullRequests({ draft, set, wrong, fields }: PartProps) {
         inputMode="numeric"
         value={draft.loopPasses}
         onChange={(loopPasses) => set({ loopPasses })}
-        hint="1 to 20. Empty: as the organization says, else 5."
+        hint={`1 to 20. Empty: ${inherited(props, ({ reviewLoop: loop }) => (loop?.maxPasses == null ? null : String(loop.maxPasses)), '5')}.`}
         fault={wrong.loopPasses ?? faultAt(fields, '/reviewLoop/maxPasses')}
       />
       <div className="flex flex-col gap-1">
         <Select
           label="How pull requests are merged"
-          choices={METHODS}
+          choices={[inherit(of), ...METHODS]}
           value={draft.loopMethod}
           onChange={(loopMethod) => set({ loopMethod })}
         />
         <Note fault={faultAt(fields, '/reviewLoop/mergeMethod')}>
-          As the organization says, else by the first way that the repository allows.
+          {draft.loopMethod === '' &&
+            `Now: ${inherited(props, ({ reviewLoop: loop }) => loop?.mergeMethod ?? null, 'the first way that the repository allows')}.`}
         </Note>
       </div>
       <Field

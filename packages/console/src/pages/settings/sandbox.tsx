@@ -3,19 +3,18 @@ import { runtimesQuery } from '../../api/queries.ts';
 import { Choices } from '../../ui/choices.tsx';
 import { Field, Select } from '../../ui/fields.tsx';
 import { faultAt, hostsOf } from './draft.ts';
-import { inherited } from './inherited.ts';
-import { INHERIT, Note, withChosen } from './limits.tsx';
+import { inherit, inherited } from './inherited.ts';
+import { Note, withChosen } from './limits.tsx';
 import type { PartProps } from './part.ts';
 
 const MODES = [
-  INHERIT,
   { id: 'none', text: 'Nothing' },
   { id: 'registries', text: 'Package registries' },
   { id: 'list', text: 'Only listed hosts' },
 ];
 
 export function Sandbox(props: PartProps) {
-  const { draft, set, wrong, fields, organization } = props;
+  const { draft, set, wrong, fields } = props;
   return (
     <>
       <Egress {...props} />
@@ -25,25 +24,27 @@ export function Sandbox(props: PartProps) {
         inputMode="numeric"
         value={draft.idleTimeoutMinutes}
         onChange={(idleTimeoutMinutes) => set({ idleTimeoutMinutes })}
-        hint={`1 to 60. Empty: ${inherited(organization, ({ idleTimeoutMinutes: minutes }) => (minutes === null ? null : `${minutes} minutes`), 'the service’s default')}.`}
+        hint={`1 to 60. Empty: ${inherited(props, ({ idleTimeoutMinutes: minutes }) => (minutes === null ? null : `${minutes} minutes`), 'the service’s default')}.`}
         fault={wrong.idleTimeoutMinutes ?? faultAt(fields, '/idleTimeoutMinutes')}
       />
     </>
   );
 }
 
-function Egress({ draft, set, wrong, fields, organization }: PartProps) {
+function Egress(props: PartProps) {
+  const { of, draft, set, wrong, fields } = props;
   const { mode, hosts } = draft.egress;
   const hasHosts = mode === 'list' || mode === 'registries';
   const fault = faultAt(fields, '/egress/hosts', hostsOf(draft)) ?? faultAt(fields, '/egress');
-  const modes = MODES.some(({ id }) => id === mode) ? MODES : [...MODES, { id: mode, text: mode }];
+  const known = [inherit(of), ...MODES];
+  const modes = known.some(({ id }) => id === mode) ? known : [...known, { id: mode, text: mode }];
   return (
     <>
       <Choices
         label="What sandboxes can reach"
         hint={
           mode === ''
-            ? `Now: ${inherited(organization, ({ egress }) => egress && wordsOf(egress), 'nothing')}.`
+            ? `Now: ${inherited(props, ({ egress }) => egress && wordsOf(egress), 'nothing')}.`
             : 'Over TLS on port 443.'
         }
         choices={modes}
@@ -73,7 +74,8 @@ const wordsOf = ({ mode, hosts = [] }: { mode: string; hosts?: string[] }) =>
     .filter(Boolean)
     .join(', ');
 
-function Runtime({ draft, set, fields, organization }: PartProps) {
+function Runtime(props: PartProps) {
+  const { of, draft, set, fields } = props;
   const runtimes = useInfiniteQuery(runtimesQuery());
   const known = (runtimes.data?.pages ?? []).flatMap(({ items }) =>
     items.map(({ name, description, available }) => ({
@@ -86,7 +88,7 @@ function Runtime({ draft, set, fields, organization }: PartProps) {
     <div className="flex flex-col gap-1">
       <Select
         label="System"
-        choices={withChosen([INHERIT, ...known], draft.runtime)}
+        choices={withChosen([inherit(of), ...known], draft.runtime)}
         value={draft.runtime}
         onChange={(runtime) => set({ runtime })}
       />
@@ -94,7 +96,7 @@ function Runtime({ draft, set, fields, organization }: PartProps) {
         {known.length === 0 && runtimes.data
           ? 'The operator offers none: sandboxes have the host’s own system.'
           : draft.runtime === '' &&
-            `Now: ${inherited(organization, ({ runtime }) => runtime, 'the host’s own system')}.`}
+            `Now: ${inherited(props, ({ runtime }) => runtime, 'the host’s own system')}.`}
       </Note>
     </div>
   );

@@ -3,8 +3,7 @@ import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { useEffect, useRef } from 'react';
 import type { ReactNode } from 'react';
-import { client } from '../../api/client.ts';
-import { appSettingsQuery, organizationSettingsQuery } from '../../api/queries.ts';
+import { organizationSettingsQuery } from '../../api/queries.ts';
 import { useIsAdmin } from '../../api/session.ts';
 import { useOffReason, useWrite } from '../../api/write.ts';
 import { AsCode, quoted } from '../../ui/as-code.tsx';
@@ -18,6 +17,7 @@ import { Approvals } from './approvals.tsx';
 import { changesOf, draftOf, wrongIn } from './draft.ts';
 import type { Draft } from './draft.ts';
 import { Instructions } from './instructions.tsx';
+import type { Level } from './level.ts';
 import { Limits, Model } from './limits.tsx';
 import type { PartProps } from './part.ts';
 import { Previews } from './previews.tsx';
@@ -40,27 +40,30 @@ const SHOWN = [
   '/concurrency/runs',
   '/concurrency/builds',
   '/preview',
+  '/pullRequests',
   '/reviewLoop',
 ];
 
+/** All settings of an app, a project or the organization. */
 export function SettingsForm({
-  appId,
+  level,
   stored,
   mayChange,
 }: {
-  appId: string;
+  level: Level;
   stored: Settings;
   mayChange: boolean;
 }) {
-  const [typed, setTyped] = useKept(`settings ${appId}`, NOTHING);
+  const { of, appId } = level;
+  const [typed, setTyped] = useKept(`settings ${level.name}`, NOTHING);
   const sent = useRef(typed);
   const queries = useQueryClient();
-  const organization = useOrganizationSettings();
+  const organization = useOrganizationSettings(of !== 'organization');
   const write = useWrite({
-    intent: `settings of ${appId}`,
-    call: (input: UpdateAppSettingsInput, options) => client.settings.update(appId, input, options),
+    intent: `settings of ${level.name}`,
+    call: (input: UpdateAppSettingsInput, options) => level.update(input, options),
     onDone: (settings) => {
-      queries.setQueryData(appSettingsQuery(appId).queryKey, settings);
+      queries.setQueryData(level.queryKey, settings);
       // What was typed meanwhile stays.
       setTyped((now) => (now === sent.current ? NOTHING : now));
       notify('Saved. It holds from the next run, build or preview on.');
@@ -70,6 +73,7 @@ export function SettingsForm({
   const draft = { ...draftOf(stored), ...typed };
   const changes = changesOf(stored, draft);
   const props: PartProps = {
+    of,
     draft,
     set: (some) => setTyped({ ...typed, ...some }),
     wrong: wrongIn(draft),
@@ -97,9 +101,11 @@ export function SettingsForm({
         <Section
           title="Setup"
           actions={
-            <Link to="/apps/$appId/setups" params={{ appId }} className="link">
-              Setups of this app
-            </Link>
+            appId !== null && (
+              <Link to="/apps/$appId/setups" params={{ appId }} className="link">
+                Setups of this {of}
+              </Link>
+            )
           }
         >
           <Part>
@@ -129,7 +135,7 @@ export function SettingsForm({
       </fieldset>
       {Object.keys(changes).length > 0 && (
         <SaveBar
-          appId={appId}
+          level={level}
           changes={changes}
           write={write}
           isWrong={Object.keys(props.wrong).length > 0}
@@ -152,21 +158,21 @@ const Part = ({ children }: { children: ReactNode }) => (
 );
 
 /** Only owners and admins may read them: others are not told what is inherited. */
-function useOrganizationSettings(): Settings | null {
+function useOrganizationSettings(isNeeded: boolean): Settings | null {
   const isAdmin = useIsAdmin();
-  const { data } = useQuery({ ...organizationSettingsQuery(), enabled: isAdmin });
-  return data ?? null;
+  const { data } = useQuery({ ...organizationSettingsQuery(), enabled: isAdmin && isNeeded });
+  return isNeeded ? (data ?? null) : null;
 }
 
 function SaveBar({
-  appId,
+  level,
   changes,
   write,
   isWrong,
   onSave,
   onDiscard,
 }: {
-  appId: string;
+  level: Level;
   changes: UpdateAppSettingsInput;
   write: ReturnType<typeof useWrite<UpdateAppSettingsInput, Settings>>;
   isWrong: boolean;
@@ -191,10 +197,11 @@ function SaveBar({
         </span>
         <AsCode
           method="PATCH"
-          path={`/api/platform/v1/apps/${appId}/settings`}
+          path={level.path}
           body={changes}
-          ts={`await client.settings.update('${appId}', ${JSON.stringify(changes, null, 2)});`}
-          cli={cliOf(appId, changes)}
+          isSession={level.appId === null}
+          ts={level.ts(changes)}
+          cli={cliOf(level, changes)}
         />
         <Button onPress={onDiscard} isDisabled={write.isSending}>
           Discard
@@ -212,8 +219,8 @@ function SaveBar({
   );
 }
 
-const cliOf = (appId: string, changes: UpdateAppSettingsInput): string =>
+const cliOf = ({ flags }: Level, changes: UpdateAppSettingsInput): string =>
   [
-    `headrace settings set --app ${appId}`,
+    `headrace settings set ${flags}`,
     ...Object.entries(changes).map(([name, value]) => `${name}:=${quoted(JSON.stringify(value))}`),
   ].join(' ');

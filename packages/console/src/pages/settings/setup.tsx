@@ -3,39 +3,34 @@ import { Choices } from '../../ui/choices.tsx';
 import { Field } from '../../ui/fields.tsx';
 import type { Choice } from '../../ui/fields.tsx';
 import { faultAt } from './draft.ts';
-import { inherited } from './inherited.ts';
-import { INHERIT, Note } from './limits.tsx';
+import { inherit, inherited } from './inherited.ts';
+import { Note } from './limits.tsx';
 import type { PartProps } from './part.ts';
 import { linesOf, wrongInSetup } from './setup-draft.ts';
 import type { SetupDraft } from './setup-draft.ts';
 
 const OWN = { id: 'own', text: 'A command' };
 
-/** Of an app: the organization's, its own, or none. */
-export function Setup({ draft, set, fields, organization }: PartProps) {
-  const said = inherited(organization, ({ setup }) => setup?.command?.slice(0, 200) ?? null, 'no setup');
+/** Of an app: the organization's, its own, or none. Of the organization: a command or none. */
+export function Setup(props: PartProps) {
+  const { of, draft, set, fields } = props;
+  const isShared = of === 'organization';
+  const said = inherited(props, ({ setup }) => setup?.command?.slice(0, 200) ?? null, 'no setup');
   return (
     <SetupFields
-      choices={[INHERIT, OWN, { id: 'none', text: 'None' }]}
+      choices={isShared ? [{ id: '', text: 'None' }, OWN] : [inherit(of), OWN, { id: 'none', text: 'None' }]}
       hint={
-        draft.setup.kind === ''
-          ? `Now: ${said}.`
-          : draft.setup.kind === 'none' && 'None, even if the organization has one.'
+        isShared
+          ? null
+          : draft.setup.kind === ''
+            ? `Now: ${said}.`
+            : draft.setup.kind === 'none' && 'None, even if the organization has one.'
       }
       value={draft.setup}
       onChange={(setup) => set({ setup })}
       fields={fields}
     />
   );
-}
-
-/** Of the organization: a command or none. */
-export function OrganizationSetup(props: {
-  value: SetupDraft;
-  onChange: (value: SetupDraft) => void;
-  fields: PartProps['fields'];
-}) {
-  return <SetupFields choices={[{ id: '', text: 'None' }, OWN]} hint={null} {...props} />;
 }
 
 function SetupFields({

@@ -1,11 +1,14 @@
 /** Whose skills a page shows and sets: an app's, or the organization's. */
 import type { CallOptions, SetAppSkillInput, Skill, WriteOptions } from '@headrace/client';
+import type { AppWord } from '../../api/app-word.ts';
 import { client } from '../../api/client.ts';
 import { organizationSkillsQuery, skillsQuery } from '../../api/queries.ts';
 
 export interface Level {
   /** null: the organization's. */
   appId: string | null;
+  /** What an app of this level is called. */
+  word: AppWord;
   /** Of the reads that show what was written. */
   queryKey: readonly unknown[];
   /** From `/api`. */
@@ -19,8 +22,9 @@ export interface Level {
   flags: string;
 }
 
-export const levelOfApp = (appId: string): Level => ({
+export const levelOfApp = (appId: string, word: AppWord): Level => ({
   appId,
+  word,
   queryKey: skillsQuery(appId).queryKey,
   path: (name) => `/api/platform/v1/apps/${appId}/skills/${encodeURIComponent(name)}`,
   set: (name, body, options) => client.skills.set(appId, name, body, options),
@@ -32,12 +36,12 @@ export const levelOfApp = (appId: string): Level => ({
 
 export const ORGANIZATION: Level = {
   appId: null,
+  word: 'app',
   queryKey: organizationSkillsQuery().queryKey,
   path: (name) => `/api/skills/${encodeURIComponent(name)}`,
   set: (name, body, options) => client.skills.setOrganization(name, body, options),
   remove: (name, options) => client.skills.deleteOrganization(name, options),
   archive: (name, options) => client.skills.organizationArchive(name, options),
-  ts: (method, args) =>
-    `// Only with a session, not with a key.\nawait client.skills.${method}Organization(${args});`,
+  ts: (method, args) => `await client.skills.${method}Organization(${args});`,
   flags: '--organization',
 };

@@ -1,4 +1,5 @@
 import type { Skill } from '@headrace/client';
+import { directForm } from '../../api/direct-form.ts';
 import { Plain } from '../../code/plain.tsx';
 import { Button } from '../../ui/button.tsx';
 import { bytes, plural, Time } from '../../ui/values.tsx';
@@ -30,8 +31,8 @@ function Row({ level, skill, hides, mayChange, onAsk }: Omit<ListProps, 'skills'
   const isOwn = level.appId === null || skill.level === 'app';
   const place = isOwn
     ? hides.has(name)
-      ? 'the app’s, hides the organization’s'
-      : 'the app’s'
+      ? `the ${level.word}’s, hides the organization’s`
+      : `the ${level.word}’s`
     : 'the organization’s';
   return (
     <li className="row flex-wrap gap-y-0 py-1 md:flex-nowrap">
@@ -61,7 +62,7 @@ function Row({ level, skill, hides, mayChange, onAsk }: Omit<ListProps, 'skills'
           className="button"
           data-kind="quiet"
           aria-label={`Save ${name}.tar.gz`}
-          href={`${(isOwn ? level : ORGANIZATION).path(name)}/archive`}
+          href={directForm(`${(isOwn ? level : ORGANIZATION).path(name)}/archive`)}
           download={`${name}.tar.gz`}
         >
           .tar.gz

@@ -123,6 +123,7 @@ export function SkillUpload({
           method="PUT"
           path={level.path(name)}
           body={{ files: [{ path: 'SKILL.md', content: '…' }] }}
+          isSession={level.appId === null}
           ts={level.ts('set', `'${name}', { files: [{ path: 'SKILL.md', content }] }`)}
           cli={`headrace skills set ${name} ./${name} ${level.flags}`}
         />

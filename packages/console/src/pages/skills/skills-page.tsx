@@ -6,6 +6,7 @@ import { getRouteApi, Link } from '@tanstack/react-router';
 import { useState } from 'react';
 import type { ReactNode } from 'react';
 import { organizationSkillsQuery, skillsQuery } from '../../api/queries.ts';
+import { useAppWord } from '../../api/app-word.ts';
 import { useIsAdmin, useMay } from '../../api/session.ts';
 import { Button } from '../../ui/button.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
@@ -26,6 +27,7 @@ const NONE: Skill[] = [];
 export function AppSkillsPage() {
   const { appId } = route.useParams();
   const isAdmin = useIsAdmin();
+  const word = useAppWord();
   const mayChange = useMay('project:update');
   const skills = useQuery(skillsQuery(appId));
   const organization = useQuery({ ...organizationSkillsQuery(), enabled: isAdmin });
@@ -33,13 +35,13 @@ export function AppSkillsPage() {
     <Skills
       key={appId}
       title="Skills"
-      level={levelOfApp(appId)}
+      level={levelOfApp(appId, word)}
       query={skills}
       organization={organization.data?.items ?? NONE}
       mayChange={mayChange}
     >
-      Folders that the app’s agents read when they need them. A skill of the app hides the organization’s of
-      its name.{' '}
+      Folders that the {word}’s agents read when they need them. A skill of the {word} hides the
+      organization’s of its name.{' '}
       {isAdmin ? (
         <Link to="/organization/skills" className="link">
           The organization’s skills
@@ -62,7 +64,7 @@ export function OrganizationSkillsPage() {
       organization={NONE}
       mayChange={skills.data !== undefined}
     >
-      The agents of every app have them, unless the app has a skill of the same name.
+      The agents of every app and project have them, unless it has a skill of the same name.
     </Skills>
   );
 }

@@ -10,6 +10,7 @@ import type { CodeHandle } from '../../code/index.ts';
 import { Button, Toggle } from '../../ui/button.tsx';
 import { Empty, Shown, Skeleton } from '../../ui/states.tsx';
 import { bytes } from '../../ui/values.tsx';
+import { saveFile } from '../../ui/save-file.ts';
 import { Permalink } from '../diff/diff-tools.tsx';
 import { FindField } from '../diff/find-field.tsx';
 import { useNarrow } from '../diff/narrow.ts';
@@ -125,10 +126,5 @@ function save(file: SourceFileContent): void {
     file.encoding === 'utf8'
       ? file.content
       : Uint8Array.from(atob(file.content), (byte) => byte.codePointAt(0)!);
-  const url = URL.createObjectURL(new Blob([content], { type: 'application/octet-stream' }));
-  const link = document.createElement('a');
-  link.href = url;
-  link.download = file.path.split('/').at(-1)!;
-  link.click();
-  URL.revokeObjectURL(url);
+  saveFile(file.path.split('/').at(-1)!, new Blob([content], { type: 'application/octet-stream' }));
 }

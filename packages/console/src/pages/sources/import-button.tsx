@@ -1,4 +1,4 @@
-import type { App } from '@headrace/client';
+import type { Project } from '@headrace/client';
 import { lazy, Suspense, useState } from 'react';
 import { useMay } from '../../api/session.ts';
 import { Button } from '../../ui/button.tsx';
@@ -8,7 +8,7 @@ const ImportDialog = lazy(async () => ({
 }));
 
 /** Opens the import of a new version; shown to who may import. */
-export function ImportButton({ app }: { app: App }) {
+export function ImportButton({ app }: { app: Project }) {
   const [isOpen, setOpen] = useState(false);
   if (!useMay('project:update')) return null;
   return (

@@ -4,7 +4,7 @@ import { useQuery } from '@tanstack/react-query';
 import { Link, getRouteApi } from '@tanstack/react-router';
 import { FolderTree } from 'lucide-react';
 import { lazy, Suspense, useMemo, useState } from 'react';
-import { sourceQuery } from '../../api/queries.ts';
+import { appQuery, sourceQuery } from '../../api/queries.ts';
 import { useMay } from '../../api/session.ts';
 import { FileTree, Plain } from '../../code/index.ts';
 import { Button, ButtonLink, Toggle } from '../../ui/button.tsx';
@@ -13,6 +13,8 @@ import { Page } from '../../ui/page.tsx';
 import { Empty, Failure, Shown, Skeleton } from '../../ui/states.tsx';
 import { Id, Time, bytes, plural } from '../../ui/values.tsx';
 import { ORIGINS, sourceName } from '../diff/source-picker.tsx';
+import { BringBack } from './bring-back.tsx';
+import { CommitOf, KeptAside } from './commit.tsx';
 import { Editor } from './editor.tsx';
 import { FilePane } from './file-pane.tsx';
 import { Parents } from './sources-page.tsx';
@@ -43,8 +45,10 @@ export function SourcePage() {
     });
   // Where the words are shown already, `/` goes to them.
   useKeys(isSearching ? [] : [{ keys: 's', does: 'Search in all files', run: search }]);
-  const mayEdit = useMay('project:update');
-  const archive = `/api/platform/v1/apps/${encodeURIComponent(appId)}/sources/${encodeURIComponent(sourceId)}/archive`;
+  // There, a change is a commit: it is made in a thread.
+  const hasRepository = useQuery(appQuery(appId)).data?.repositoryId != null;
+  const mayEdit = useMay('project:update') && !hasRepository;
+  const archive = `/api/projects/${encodeURIComponent(appId)}/sources/${encodeURIComponent(sourceId)}/archive`;
   return (
     <Page
       title={source.data ? sourceName(source.data) : 'Source'}
@@ -66,6 +70,7 @@ export function SourcePage() {
             <a className="button" href={archive} download={`${sourceId}.tar.gz`}>
               Archive
             </a>
+            <BringBack appId={appId} sourceId={sourceId} />
             {mayEdit && (
               <Toggle
                 isSelected={edit}
@@ -82,6 +87,7 @@ export function SourcePage() {
         {(data) => (
           <>
             <Line appId={appId} source={data} />
+            {data.commit && <KeptAside commit={data.commit} />}
             {isSearching ? (
               <Suspense fallback={<Skeleton lines={10} />}>
                 <SearchPane key={data.id} appId={appId} sourceId={data.id} />
@@ -100,7 +106,8 @@ function Line({ appId, source }: { appId: string; source: Source }) {
   return (
     <p className="flex flex-wrap items-center gap-x-4 gap-y-1 px-4 pb-2 text-ink-2">
       <Id value={source.id} />
-      <span>{ORIGINS[source.origin] ?? source.origin}</span>
+      <span>{source.commit ? 'Commit' : (ORIGINS[source.origin] ?? source.origin)}</span>
+      {source.commit && <CommitOf commit={source.commit} />}
       <Time at={source.createdAt} />
       <span>
         {plural(source.fileCount, 'file')}, {bytes(source.byteSize)}
@@ -119,6 +126,12 @@ function Line({ appId, source }: { appId: string; source: Source }) {
           Its thread
         </Link>
       )}
+      <Link to="/apps/$appId/builds" params={{ appId }} search={{ sourceId: source.id }} className="link">
+        Its builds
+      </Link>
+      <Link to="/apps/$appId/previews" params={{ appId }} search={{ sourceId: source.id }} className="link">
+        Its previews
+      </Link>
     </p>
   );
 }

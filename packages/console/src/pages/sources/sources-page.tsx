@@ -2,7 +2,8 @@
 import type { Source } from '@headrace/client';
 import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
 import { Link, getRouteApi } from '@tanstack/react-router';
-import { appQuery, itemsOf, sourcesQuery } from '../../api/queries.ts';
+import { appQuery, sourcesQuery } from '../../api/queries.ts';
+import { itemsOf } from '../../api/query.ts';
 import { Plain } from '../../code/index.ts';
 import { Button } from '../../ui/button.tsx';
 import { Page } from '../../ui/page.tsx';
@@ -10,6 +11,7 @@ import { Empty, Shown } from '../../ui/states.tsx';
 import { HeadMark } from '../../ui/status.tsx';
 import { Id, Time, bytes, count, plural } from '../../ui/values.tsx';
 import { ORIGINS, sourceName } from '../diff/source-picker.tsx';
+import { CommitOf } from './commit.tsx';
 import { ImportButton } from './import-button.tsx';
 
 const route = getRouteApi('/signed-in/apps/$appId/sources');
@@ -23,7 +25,7 @@ export function SourcesPage() {
   const pick = (id: string | undefined) =>
     void navigate({ search: { compare: id }, replace: true, resetScroll: false });
   return (
-    <Page title="Sources" actions={app.data && <ImportButton app={app.data} />}>
+    <Page title="Sources" actions={app.data?.repositoryId === null && <ImportButton app={app.data} />}>
       {compare !== undefined && (
         <div
           role="status"
@@ -43,7 +45,9 @@ export function SourcesPage() {
           if (items.length === 0)
             return (
               <Empty title="No source yet">
-                A source is a version of all files. The first one comes with the import of a folder.
+                {app.data?.repositoryId == null
+                  ? 'A source is a version of all files. The first one comes with the import of a folder.'
+                  : 'A source is a version of all files. The first one comes with the first thread, which fetches a commit of its branch.'}
               </Empty>
             );
           return (
@@ -123,12 +127,17 @@ function Row({ appId, source, isHead, other, onPick }: RowProps) {
             <Plain text={name} />
           </Link>
           {isHead && <HeadMark />}
+          {source.commit && (
+            <span className="max-sm:hidden">
+              <CommitOf commit={source.commit} />
+            </span>
+          )}
           <span className="max-sm:hidden">
             <Id value={source.id} />
           </span>
         </span>
         <span className="text-12 text-ink-3 sm:hidden">
-          {name !== origin && `${origin}, `}
+          {source.commit ? `${source.commit.sha.slice(0, 7)}, ` : name !== origin && `${origin}, `}
           {plural(source.fileCount, 'file')}
         </span>
       </td>

@@ -1,7 +1,8 @@
 /** What the agent waits for: the first thing seen. */
 import { useInfiniteQuery } from '@tanstack/react-query';
 import { lazy, Suspense } from 'react';
-import { approvalsQuery, itemsOf } from '../../api/queries.ts';
+import { approvalsQuery } from '../../api/queries.ts';
+import { itemsOf } from '../../api/query.ts';
 import { Skeleton } from '../../ui/states.tsx';
 import { useThread } from './context.ts';
 import { openApprovals } from './entries.ts';

@@ -1,11 +1,14 @@
 /** The thread that is shown, for all parts of its page. */
 import type { Thread } from '@headrace/client';
 import { createContext, useContext } from 'react';
+import type { LaneName } from '../../live/index.ts';
 
 export interface ThreadPlace {
   appId: string;
   threadId: string;
   thread: Thread;
+  /** The feed that has its events; null until it is known whether the project is an app. */
+  lane: LaneName | null;
 }
 
 export const ThreadContext = createContext<ThreadPlace | null>(null);

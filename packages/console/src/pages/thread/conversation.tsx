@@ -12,7 +12,8 @@ import {
   useSyncExternalStore,
 } from 'react';
 import { useLive } from '../../live/index.ts';
-import { checkpointsQuery, itemsOf } from '../../api/queries.ts';
+import { checkpointsQuery } from '../../api/queries.ts';
+import { itemsOf } from '../../api/query.ts';
 import { Button } from '../../ui/button.tsx';
 import { Empty, Failure, Skeleton } from '../../ui/states.tsx';
 import { Status } from '../../ui/status.tsx';

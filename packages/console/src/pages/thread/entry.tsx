@@ -9,6 +9,7 @@ import { faultOf } from '../../api/faults.ts';
 import { Button } from '../../ui/button.tsx';
 import { notify } from '../../ui/notices.tsx';
 import { bytes, Time } from '../../ui/values.tsx';
+import { saveFile } from '../../ui/save-file.ts';
 import { useThread } from './context.ts';
 import { LongText } from './long-text.tsx';
 
@@ -65,11 +66,8 @@ function Attachment({
   const save = async () => {
     try {
       const data = await client.messages.attachment(appId, threadId, messageId, index);
-      const link = document.createElement('a');
-      link.href = URL.createObjectURL(new Blob([data.slice()], { type: 'application/octet-stream' }));
-      link.download = `attachment-${index + 1}.${/\w+$/.exec(mediaType)?.[0] ?? 'bin'}`;
-      link.click();
-      setTimeout(() => URL.revokeObjectURL(link.href), 10_000);
+      const name = `attachment-${index + 1}.${/\w+$/.exec(mediaType)?.[0] ?? 'bin'}`;
+      saveFile(name, new Blob([data.slice()], { type: 'application/octet-stream' }));
     } catch (error) {
       notify(`The attachment was not read. ${faultOf(error).message}`, 'fail');
     }
@@ -85,8 +83,7 @@ function Attachment({
 
 /** The reply in progress: each revision takes the place of the last one. */
 export function DraftEntry() {
-  const { appId, threadId } = useThread();
-  const draft = useDraft(appId, threadId, true);
+  const draft = useDraft(useThread(), true);
   const text = draft?.content ?? '';
   const isCut = text.length > DRAFT_LENGTH;
   return (

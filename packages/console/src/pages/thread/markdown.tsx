@@ -6,7 +6,8 @@ import type { ReactNode } from 'react';
 import { AnsiView, Plain } from '../../code/index.ts';
 import { CopyButton } from '../../ui/values.tsx';
 import { Wrapped } from './wrapped.tsx';
-import { blocksOf, safeHref, segmentsOf, unescaped } from './safe-text.ts';
+import { safeHref } from '../../ui/safe-href.ts';
+import { blocksOf, segmentsOf, unescaped } from './safe-text.ts';
 
 /** Deeper ones are shown as they were written. */
 const DEEPEST = 24;

@@ -13,8 +13,8 @@ export const isReadOutOn = (): boolean => localStorage.getItem(KEPT) !== 'off';
 export const setReadOut = (on: boolean): void => localStorage.setItem(KEPT, on ? 'on' : 'off');
 
 export function ReadOut({ isOn }: { isOn: boolean }) {
-  const { appId, threadId, thread } = useThread();
-  const draft = useDraft(appId, threadId, AT_WORK.includes(thread.status));
+  const place = useThread();
+  const draft = useDraft(place, AT_WORK.includes(place.thread.status));
   const [said, setSaid] = useState('');
   const announcer = useRef(createAnnouncer());
   const latest = useRef('');

@@ -62,12 +62,17 @@ export function reasonsOf(thread: State): string[] {
   if (thread.archivedAt !== null) return ['Archived: it can be read, and taken out of the archive.'];
   const reasons: string[] = [];
   if (thread.initializationState === 'failed')
-    reasons.push(`The thread could not be set up. ${thread.initializationErrorMessage ?? ''}`.trim());
+    // The message says what to do first.
+    reasons.push(
+      ['The thread could not be set up.', thread.initializationErrorMessage, 'A message to it tries again.']
+        .filter(Boolean)
+        .join(' '),
+    );
   else if (isPreparing(thread))
     reasons.push(PHASES[thread.initializationPhase ?? ''] ?? 'The thread is set up.');
   if (thread.stopRequestedAt !== null) reasons.push('The run is being stopped.');
   if (thread.waitingOn.includes('capacity'))
-    reasons.push('A run waits for a free place: other runs of the app go first.');
+    reasons.push('A run waits for a free place: other runs go first.');
   for (const blocker of thread.blockedOn) reasons.push(blockedBy(blocker.split(':')[0] ?? blocker));
   if (thread.pendingWakeups > 1) reasons.push(`${thread.pendingWakeups} runs are queued.`);
   return reasons;

@@ -1,13 +1,15 @@
 /** What the thread is, what it waits for, and what comes next. */
 import type { Run } from '@headrace/client';
-import { useInfiniteQuery } from '@tanstack/react-query';
+import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
-import { appliesQuery, itemsOf } from '../../api/queries.ts';
+import { appliesQuery, appQuery } from '../../api/queries.ts';
+import { itemsOf } from '../../api/query.ts';
 import { Plain } from '../../code/plain.tsx';
 import { ButtonLink } from '../../ui/button.tsx';
 import { Status } from '../../ui/status.tsx';
 import { dollars, Id, plural, Time } from '../../ui/values.tsx';
+import { About } from './about.tsx';
 import { useThread } from './context.ts';
 import { isActive } from './entries.ts';
 import { StopButton } from './run-actions.tsx';
@@ -29,6 +31,8 @@ export function ThreadHeader({ runs, isWhole, isReadOut, onReadOut }: HeaderProp
   const hasChanges = latestSourceId !== null && latestSourceId !== sourceId;
   const active = runs.some(isActive);
   const reasons = reasonsOf(thread);
+  // There, a pull request brings it in.
+  const hasRepository = useQuery(appQuery(appId)).data?.repositoryId != null;
   return (
     <header className="flex shrink-0 flex-col gap-1 border-b border-line px-4 py-2">
       <div className="flex flex-wrap items-center gap-x-3 gap-y-1">
@@ -40,13 +44,15 @@ export function ThreadHeader({ runs, isWhole, isReadOut, onReadOut }: HeaderProp
         </h1>
         <div className="flex flex-wrap items-center gap-1">
           {active && <StopButton />}
-          <ButtonLink
-            kind={hasChanges && !active ? 'primary' : 'plain'}
-            to="/apps/$appId/threads/$threadId/apply"
-            params={{ appId, threadId }}
-          >
-            Preview the apply
-          </ButtonLink>
+          {!hasRepository && (
+            <ButtonLink
+              kind={hasChanges && !active ? 'primary' : 'plain'}
+              to="/apps/$appId/threads/$threadId/apply"
+              params={{ appId, threadId }}
+            >
+              Preview the apply
+            </ButtonLink>
+          )}
           <ButtonLink
             to="/apps/$appId/threads/$threadId"
             params={{ appId, threadId }}
@@ -62,7 +68,8 @@ export function ThreadHeader({ runs, isWhole, isReadOut, onReadOut }: HeaderProp
           <Id value={threadId} />
         </span>
         {thread.forkedFrom && <ForkedFrom threadId={thread.forkedFrom.threadId} />}
-        {sourceId !== null && (
+        <About />
+        {sourceId !== null && thread.baseCommitSha === null && (
           <Link
             to="/apps/$appId/sources/$sourceId"
             params={{ appId, sourceId }}
@@ -93,7 +100,7 @@ export function ThreadHeader({ runs, isWhole, isReadOut, onReadOut }: HeaderProp
           begun <Time at={thread.createdAt} />
         </span>
       </div>
-      <Conflicted />
+      {!hasRepository && <Conflicted />}
       <SetupLine />
       {reasons.map((reason) => (
         <p key={reason} className="long text-wait">

@@ -1,4 +1,4 @@
-/** Rename, fork, spend limit, archive, delete. */
+/** Rename, fork, spend limit, export, workspace, archive, delete. */
 import type { Thread, UpdateThreadInput } from '@headrace/client';
 import { useQueryClient } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
@@ -19,9 +19,11 @@ import { Sample } from './sample.tsx';
 
 const Rename = lazy(async () => ({ default: (await import('./thread-dialogs.tsx')).Rename }));
 const Fork = lazy(async () => ({ default: (await import('./fork-dialog.tsx')).ForkDialog }));
+const Export = lazy(async () => ({ default: (await import('./export.tsx')).Export }));
+const Workspace = lazy(async () => ({ default: (await import('./workspace.tsx')).Workspace }));
 const Limit = lazy(async () => ({ default: (await import('./thread-dialogs.tsx')).Limit }));
 
-type Over = 'rename' | 'fork' | 'limit' | 'archive' | 'delete' | null;
+type Over = 'rename' | 'fork' | 'limit' | 'export' | 'workspace' | 'archive' | 'delete' | null;
 
 export function ThreadMenu({
   isReadOut,
@@ -74,6 +76,8 @@ export function ThreadMenu({
           { id: 'rename', text: 'Rename', onAction: say('rename', mayChange) },
           { id: 'fork', text: 'Fork', onAction: say('fork', mayFork) },
           { id: 'limit', text: 'Spend limit', onAction: say('limit', mayChange) },
+          { id: 'export', text: 'Export', onAction: () => setOver('export') },
+          { id: 'workspace', text: 'Workspace', onAction: () => setOver('workspace') },
           {
             id: 'read',
             text: isReadOut ? 'Do not read replies out' : 'Read replies out',
@@ -89,6 +93,8 @@ export function ThreadMenu({
         {over === 'rename' && <Rename update={update} onClose={close} />}
         {over === 'fork' && <Fork checkpointId={null} onClose={close} />}
         {over === 'limit' && <Limit update={update} onClose={close} />}
+        {over === 'export' && <Export onClose={close} />}
+        {over === 'workspace' && <Workspace onClose={close} />}
       </Suspense>
       <Confirm
         title="Archive the thread"

@@ -3,7 +3,8 @@ import { useQuery } from '@tanstack/react-query';
 import { getRouteApi } from '@tanstack/react-router';
 import { lazy, Suspense, useMemo, useState } from 'react';
 import type { Thread } from '@headrace/client';
-import { threadQuery } from '../../api/queries.ts';
+import { appQuery, threadQuery } from '../../api/queries.ts';
+import { laneOf } from '../../live/index.ts';
 import { Page, useTitle } from '../../ui/page.tsx';
 import { Failure, Skeleton } from '../../ui/states.tsx';
 import { Approvals } from './approvals.tsx';
@@ -43,7 +44,9 @@ function ThreadView({ appId, thread }: { appId: string; thread: Thread }) {
   const { panel } = route.useSearch();
   const isWide = useIsWide();
   const read = useConversation(appId, threadId);
-  const place = useMemo(() => ({ appId, threadId, thread }), [appId, threadId, thread]);
+  const { data: app } = useQuery(appQuery(appId));
+  const lane = app ? laneOf(app.kind) : null;
+  const place = useMemo(() => ({ appId, threadId, thread, lane }), [appId, threadId, thread, lane]);
   const [isReadOut, setOn] = useState(isReadOutOn);
   const changeReadOut = (on: boolean) => {
     setReadOut(on);

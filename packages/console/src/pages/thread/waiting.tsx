@@ -66,7 +66,7 @@ export function Waiting({ approval }: { approval: Approval }) {
           path={pathOf(place, `/approvals/${approval.id}`)}
           body={approve}
           ts={callOf('approvals.answer', place, approval.id, approve)}
-          cli={`headrace approve ${approval.id}`}
+          cli={`headrace approve ${approval.id} -t ${threadId}`}
         />
       </div>
       <FaultLine fault={answer.fault} />

@@ -1,10 +1,11 @@
 /** The first version of an app: an import, then it becomes the head. A reload between the two goes on. */
 import { isCode } from '@headrace/client';
-import type { App, Source } from '@headrace/client';
+import type { Project, Source } from '@headrace/client';
 import { useInfiniteQuery, useQueryClient } from '@tanstack/react-query';
 import { useEffect } from 'react';
 import { client } from '../../../api/client.ts';
-import { appQuery, itemsOf, sourcesQuery } from '../../../api/queries.ts';
+import { appQuery, sourcesQuery } from '../../../api/queries.ts';
+import { itemsOf } from '../../../api/query.ts';
 import { useMay } from '../../../api/session.ts';
 import { useOffReason, useWrite } from '../../../api/write.ts';
 import { AsCode } from '../../../ui/as-code.tsx';
@@ -14,12 +15,14 @@ import { useKeptName } from '../../../ui/kept.ts';
 import { keep, read } from '../../../ui/storage.ts';
 import { notify } from '../../../ui/notices.tsx';
 import { Empty } from '../../../ui/states.tsx';
+import { useAppWord } from '../../../api/app-word.ts';
 import { Id, Time } from '../../../ui/values.tsx';
 import { ImportPanel } from './import-panel.tsx';
 
 /** Shown on an app that has no head. */
-export function FirstImport({ app }: { app: Pick<App, 'id' | 'name'> }) {
+export function FirstImport({ app }: { app: Pick<Project, 'id' | 'name'> }) {
   const mayImport = useMay('project:update');
+  const word = useAppWord();
   const queries = useQueryClient();
   const sources = useInfiniteQuery(sourcesQuery(app.id));
   const kept = useKeptName(`first source of ${app.id}`);
@@ -37,7 +40,7 @@ export function FirstImport({ app }: { app: Pick<App, 'id' | 'name'> }) {
     onDone: () => {
       keep(kept, null);
       keep(message, null);
-      notify('Imported. The app has its first head.');
+      notify(`Imported. The ${word} has its first head.`);
       void queries.invalidateQueries({ queryKey: appQuery(app.id).queryKey });
     },
   });
@@ -57,8 +60,8 @@ export function FirstImport({ app }: { app: Pick<App, 'id' | 'name'> }) {
 
   if (!mayImport)
     return (
-      <Empty title="This app has no files yet">
-        <p>Someone who may change the app imports its first version.</p>
+      <Empty title={`This ${word} has no files yet`}>
+        <p>Someone who may change the {word} imports its first version.</p>
       </Empty>
     );
   return (
@@ -81,7 +84,7 @@ function MakeHead({
   isSending,
   onPress,
 }: {
-  app: Pick<App, 'id'>;
+  app: Pick<Project, 'id'>;
   source: Source;
   isSending: boolean;
   onPress: (sourceId: string) => void;

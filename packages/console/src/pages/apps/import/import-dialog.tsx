@@ -1,5 +1,5 @@
 /** A further version of an app. The head stays where it is: only applies move it. */
-import type { App } from '@headrace/client';
+import type { Project } from '@headrace/client';
 import { useQueryClient } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { sourcesQuery } from '../../../api/queries.ts';
@@ -15,7 +15,7 @@ export function ImportDialog({
   isOpen,
   onClose,
 }: {
-  app: Pick<App, 'id' | 'headSourceId'>;
+  app: Pick<Project, 'id' | 'headSourceId'>;
   isOpen: boolean;
   onClose: () => void;
 }) {

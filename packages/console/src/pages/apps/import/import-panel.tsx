@@ -2,6 +2,7 @@ import { MAX_BYTES, MAX_FILE_BYTES, MAX_FILES } from '@headrace/client/files';
 import type { ReactNode } from 'react';
 import { ProgressBar } from 'react-aria-components/ProgressBar';
 import { Plain } from '../../../code/plain.tsx';
+import { useAppWord } from '../../../api/app-word.ts';
 import { useOffReason } from '../../../api/write.ts';
 import { AsCode } from '../../../ui/as-code.tsx';
 import { Button } from '../../../ui/button.tsx';
@@ -48,12 +49,14 @@ export function ImportPanel(options: ImportOptions) {
 function Chosen({ content, own, appId }: { content: Content; own: Import; appId: string }) {
   const [message, setMessage] = useKept(`import ${appId}`, '');
   const off = useOffReason();
+  const word = useAppWord();
   const { stage, refusal } = own;
   const isBusy = stage.is !== 'idle';
   const block = blockOf(content);
   const send = () => {
     own.send(message);
   };
+  const body = { files: [{ path: 'README.md', content: '…' }], message };
   return (
     <div className="flex flex-col gap-4">
       <Summary content={content} />
@@ -100,8 +103,12 @@ function Chosen({ content, own, appId }: { content: Content; own: Import; appId:
           <AsCode
             method="POST"
             path={`/api/platform/v1/apps/${appId}/sources`}
-            body={{ files: [{ path: 'README.md', content: '…' }], message }}
-            ts={`import { push } from '@headrace/client/node';\n\nawait push(client, '${appId}', '.', ${JSON.stringify({ message })});`}
+            body={body}
+            ts={
+              word === 'project'
+                ? `await client.project('${appId}').sources.import(${JSON.stringify(body)});`
+                : `import { push } from '@headrace/client/node';\n\nawait push(client, '${appId}', '.', ${JSON.stringify({ message })});`
+            }
             cli={`headrace push . --app ${appId}`}
           />
         </div>

@@ -1,7 +1,8 @@
 /** The builds of a thread, newest first. */
 import { useInfiniteQuery } from '@tanstack/react-query';
 import { useState } from 'react';
-import { buildsQuery, itemsOf } from '../../../api/queries.ts';
+import { buildsQuery } from '../../../api/queries.ts';
+import { itemsOf } from '../../../api/query.ts';
 import { useMay } from '../../../api/session.ts';
 import { useOffReason } from '../../../api/write.ts';
 import { Button } from '../../../ui/button.tsx';

@@ -1,21 +1,23 @@
 /** The thread's events, newest first; new ones come by themselves. */
-import type { HeadraceEvent } from '@headrace/client';
 import { useInfiniteQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { useEvents } from '../../../live/index.ts';
+import type { LiveEvent } from '../../../live/index.ts';
 import { threadEventsQuery } from '../../../api/queries.ts';
+import { Json } from '../../../app/json.tsx';
 import { Button } from '../../../ui/button.tsx';
 import { Empty, Shown } from '../../../ui/states.tsx';
 import { Status } from '../../../ui/status.tsx';
-import { CopyButton, Time } from '../../../ui/values.tsx';
+import { Time } from '../../../ui/values.tsx';
 import { useThread } from '../context.ts';
 
 const MOST_LIVE = 500;
 
 export function EventsPanel() {
-  const { appId, threadId } = useThread();
-  const query = useInfiniteQuery(threadEventsQuery(appId, threadId));
-  const [live, setLive] = useState<HeadraceEvent[]>([]);
+  const place = useThread();
+  const { threadId } = place;
+  const query = useInfiniteQuery(threadEventsQuery(place));
+  const [live, setLive] = useState<LiveEvent[]>([]);
   useEvents((events) => {
     const own = events.filter((event) => event.threadId === threadId).toReversed();
     if (own.length > 0) setLive((now) => [...own, ...now].slice(0, MOST_LIVE));
@@ -53,9 +55,8 @@ export function EventsPanel() {
   );
 }
 
-function EventRow({ event }: { event: HeadraceEvent }) {
+function EventRow({ event }: { event: LiveEvent }) {
   const [isOpen, setOpen] = useState(false);
-  const json = isOpen ? JSON.stringify(event, null, 2) : '';
   return (
     <li className="border-b border-line">
       <button
@@ -77,14 +78,7 @@ function EventRow({ event }: { event: HeadraceEvent }) {
       </button>
       {isOpen && (
         <div className="px-4 pb-2">
-          <CopyButton text={json} label="Copy the event" />
-          <pre
-            tabIndex={0}
-            aria-label="The event"
-            className="overflow-x-auto rounded bg-sunk p-2 font-mono text-mono"
-          >
-            {json}
-          </pre>
+          <Json label="The event" value={event} />
         </div>
       )}
     </li>

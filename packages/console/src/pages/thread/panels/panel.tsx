@@ -1,7 +1,9 @@
 /** The tabs beside a conversation; which one is shown is in the address. */
+import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { lazy, Suspense, useLayoutEffect, useRef } from 'react';
 import type { ReactNode } from 'react';
+import { appQuery } from '../../../api/queries.ts';
 import { Skeleton } from '../../../ui/states.tsx';
 import { useThread } from '../context.ts';
 
@@ -11,13 +13,25 @@ const ChangesPanel = lazy(async () => ({ default: (await import('./changes-panel
 const EventsPanel = lazy(async () => ({ default: (await import('./events-panel.tsx')).EventsPanel }));
 const FilesPanel = lazy(async () => ({ default: (await import('./files-panel.tsx')).FilesPanel }));
 const PreviewPanel = lazy(async () => ({ default: (await import('./preview-panel.tsx')).PreviewPanel }));
+const PullRequestPanel = lazy(async () => ({
+  default: (await import('./pull-request-panel.tsx')).PullRequestPanel,
+}));
 const RunsPanel = lazy(async () => ({ default: (await import('./runs-panel.tsx')).RunsPanel }));
 const TerminalPanel = lazy(async () => ({ default: (await import('./terminal-panel.tsx')).TerminalPanel }));
 
-export type PanelName = 'changes' | 'files' | 'preview' | 'terminal' | 'builds' | 'events' | 'runs';
+export type PanelName =
+  | 'changes'
+  | 'pull-request'
+  | 'files'
+  | 'preview'
+  | 'terminal'
+  | 'builds'
+  | 'events'
+  | 'runs';
 
 const PANELS: [PanelName, string][] = [
   ['changes', 'Changes'],
+  ['pull-request', 'Pull request'],
   ['files', 'Files'],
   ['builds', 'Builds'],
   ['preview', 'Preview'],
@@ -34,6 +48,8 @@ export function PanelTabs({
   withConversation: boolean;
 }) {
   const nav = useRef<HTMLElement>(null);
+  const { data: project } = useQuery(appQuery(useThread().appId));
+  const hasRepository = project?.repositoryId != null;
   // On a phone not all have room: the one that is shown is always seen.
   useLayoutEffect(() => {
     nav.current?.querySelector('[aria-current]')?.scrollIntoView({ block: 'nearest', inline: 'center' });
@@ -45,11 +61,13 @@ export function PanelTabs({
           Conversation
         </Tab>
       )}
-      {PANELS.map(([name, word]) => (
-        <Tab key={name} to={name} isShown={shown === name}>
-          {word}
-        </Tab>
-      ))}
+      {PANELS.filter(([name]) => name !== 'pull-request' || hasRepository || shown === name).map(
+        ([name, word]) => (
+          <Tab key={name} to={name} isShown={shown === name}>
+            {word}
+          </Tab>
+        ),
+      )}
     </nav>
   );
 }
@@ -83,9 +101,11 @@ function Tab({
 export function Panel({ shown }: { shown: PanelName }) {
   const { appId, threadId } = useThread();
   return (
-    <div className="flex min-h-0 flex-1 flex-col overflow-y-auto">
+    // The hidden inputs of switches are placed within it, not within the page, which they would make longer.
+    <div className="relative flex min-h-0 flex-1 flex-col overflow-y-auto">
       <Suspense fallback={<Skeleton />}>
         {shown === 'changes' && <ChangesPanel />}
+        {shown === 'pull-request' && <PullRequestPanel />}
         {shown === 'files' && <FilesPanel />}
         {shown === 'builds' && <BuildsPanel appId={appId} threadId={threadId} />}
         {shown === 'preview' && <PreviewPanel appId={appId} threadId={threadId} />}

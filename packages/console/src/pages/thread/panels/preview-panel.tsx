@@ -2,7 +2,8 @@
 import { useInfiniteQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { useState } from 'react';
-import { itemsOf, previewsQuery } from '../../../api/queries.ts';
+import { previewsQuery } from '../../../api/queries.ts';
+import { itemsOf } from '../../../api/query.ts';
 import { useMay } from '../../../api/session.ts';
 import { useOffReason } from '../../../api/write.ts';
 import { Button } from '../../../ui/button.tsx';
@@ -54,7 +55,7 @@ export function PreviewPanel({ appId, threadId }: { appId: string; threadId: str
             </>
           ) : (
             <Empty title="No preview of this thread">
-              <p>A preview runs the thread’s app as a server and shows it here.</p>
+              <p>A preview runs the thread’s files as a server and shows it here.</p>
               {start}
             </Empty>
           )

@@ -1,6 +1,7 @@
 /** The thread's runs with their costs, and the checkpoints to go back to. */
 import { useInfiniteQuery } from '@tanstack/react-query';
-import { checkpointsQuery, itemsOf, runsQuery } from '../../../api/queries.ts';
+import { checkpointsQuery, runsQuery } from '../../../api/queries.ts';
+import { itemsOf } from '../../../api/query.ts';
 import { Button } from '../../../ui/button.tsx';
 import { Empty, Shown } from '../../../ui/states.tsx';
 import { Status } from '../../../ui/status.tsx';

@@ -63,8 +63,8 @@ export function TerminalPanel() {
       <div className="flex flex-1 flex-col gap-3 px-4 py-3" role="log" aria-label="Commands and their output">
         {ran.length === 0 && !exec.isSending && (
           <p className="text-ink-2">
-            Commands run on the thread’s files, under the app’s network rules. Changed files become a new
-            source.
+            Commands run on the thread’s files, under the network rules of the settings. Changed files become
+            a new source.
           </p>
         )}
         {ran.map((one, index) => (
