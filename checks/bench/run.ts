@@ -33,7 +33,9 @@ import { growthBenchmark } from './benchmarks/growth.ts';
 import { idleSandboxesBenchmark } from './benchmarks/idle-sandboxes.ts';
 import { idleStreamsBenchmark } from './benchmarks/idle-streams.ts';
 import { importBenchmark } from './benchmarks/import.ts';
+import { jobsBenchmark } from './benchmarks/jobs.ts';
 import { mergeBenchmark } from './benchmarks/merge.ts';
+import { metricsBenchmark } from './benchmarks/metrics.ts';
 import { publishBenchmark } from './benchmarks/publish.ts';
 import { pullRequestsBenchmark } from './benchmarks/pull-requests.ts';
 import { pushBenchmark } from './benchmarks/push.ts';
@@ -50,6 +52,7 @@ import { searchBenchmark } from './benchmarks/search.ts';
 import { storageBenchmark } from './benchmarks/storage.ts';
 import { threadsBenchmark } from './benchmarks/threads.ts';
 import { webhooksBenchmark } from './benchmarks/webhooks.ts';
+import { snapshotBenchmark } from './benchmarks/snapshot.ts';
 import { workspaceBenchmark } from './benchmarks/workspace.ts';
 import type { Benchmark, Outcome } from './lib/benchmark.ts';
 import { helpOf } from '../harness/help.ts';
@@ -62,6 +65,7 @@ import { startService } from '../harness/service.ts';
 const BENCHMARKS: Benchmark[] = [
   sandboxBenchmark,
   workspaceBenchmark,
+  snapshotBenchmark,
   repositoryWorkspaceBenchmark,
   reopenBenchmark,
   repositoriesBenchmark,
@@ -89,9 +93,11 @@ const BENCHMARKS: Benchmark[] = [
   eventLagBenchmark,
   webhooksBenchmark,
   schedulesBenchmark,
+  jobsBenchmark,
   idleStreamsBenchmark,
   readsBenchmark,
   receiptsBenchmark,
+  metricsBenchmark,
   eventLoopBenchmark,
   growthBenchmark,
   clientEventsBenchmark,

@@ -3,6 +3,7 @@
  * part; exits with 1 on any loss.
  *
  *   --only <part>     one part (may be repeated)
+ *   --machines        the parts of many machines: they take servers from Debian's packages
  *   --seconds <n>     scales the work to about this duration (1500: the full counts)
  *   --lanes <n>       parts that run at the same time (1); figures are comparable only with one
  *   --seed <n>        seeds the random choices: keys, victims, times (default: random, and printed)
@@ -33,6 +34,9 @@ import { cliPart } from './cli/index.ts';
 import { clientPart } from './client/index.ts';
 import { faultsPart } from './faults/index.ts';
 import { logPart } from './log/index.ts';
+import { lostRunnersPart } from './lost-runners/index.ts';
+import { failoverPart } from './machines/failover-part.ts';
+import { s3Part } from './machines/s3-index.ts';
 import { mergesPart } from './merges/index.ts';
 import { postmasterPart } from './postmaster/index.ts';
 import { receiptsPart } from './receipts/index.ts';
@@ -49,6 +53,7 @@ const PARTS: Part[] = [
   clientPart,
   cliPart,
   postmasterPart,
+  failoverPart,
   appliesPart,
   scmPart,
   reviewLoopPart,
@@ -59,7 +64,11 @@ const PARTS: Part[] = [
   mergesPart,
   faultsPart,
   upgradePart,
+  lostRunnersPart,
 ];
+/** Run only where they are asked for: they install servers, or unpack them. */
+const MACHINE_PARTS: Part[] = [s3Part];
+const ALL_PARTS = [...PARTS, ...MACHINE_PARTS];
 const START_SECONDS = 45;
 const LEAST_SHARE = 0.01;
 const LEAST_LIMIT_SECONDS = 180;
@@ -67,6 +76,7 @@ const LEAST_LIMIT_SECONDS = 180;
 const { values: options } = parseArgs({
   options: {
     only: { type: 'string', multiple: true },
+    machines: { type: 'boolean', default: false },
     seconds: { type: 'string', default: String(FULL_SECONDS) },
     lanes: { type: 'string', default: '1' },
     seed: { type: 'string' },
@@ -86,13 +96,17 @@ function refuse(why: string): never {
 
 if (options.help) {
   console.log(helpOf(import.meta.filename));
-  console.log(`\nParts: ${PARTS.map(({ name, title }) => `\n  ${name.padEnd(12)} ${title}`).join('')}`);
+  console.log(`\nParts: ${ALL_PARTS.map(({ name, title }) => `\n  ${name.padEnd(12)} ${title}`).join('')}`);
   process.exit(0);
 }
-const unknown = options.only?.filter((name) => !PARTS.some((part) => part.name === name)) ?? [];
+const unknown = options.only?.filter((name) => !ALL_PARTS.some((part) => part.name === name)) ?? [];
 if (unknown.length)
-  refuse(`There is no part ${unknown.join(', ')}: ${PARTS.map((part) => part.name).join(', ')}`);
-const chosen = PARTS.filter(({ name }) => options.only?.includes(name) ?? true);
+  refuse(`There is no part ${unknown.join(', ')}: ${ALL_PARTS.map((part) => part.name).join(', ')}`);
+const chosen = options.only
+  ? ALL_PARTS.filter(({ name }) => options.only!.includes(name))
+  : options.machines
+    ? MACHINE_PARTS
+    : PARTS;
 const seconds = whole('seconds', options.seconds);
 const lanes = whole('lanes', options.lanes);
 const seed =
@@ -212,5 +226,5 @@ await inLanes(lanes, chosen, async (part) => {
 rmSync(scratch, { recursive: true, force: true });
 if (options.json) console.log(JSON.stringify(report, null, 2));
 const FIGURES = join(import.meta.dirname, '../../docs/benchmarks/torture.md');
-if (options.write) writeFileSync(FIGURES, markdown(report, PARTS, readFileSync(FIGURES, 'utf8')));
+if (options.write) writeFileSync(FIGURES, markdown(report, ALL_PARTS, readFileSync(FIGURES, 'utf8')));
 process.exit(report.results.some((result) => result.failures.length) ? 1 : 0);

@@ -18,7 +18,7 @@ export const consoleLargeBenchmark: Benchmark = {
     const postgres = await startDatabase(setup.scratch);
     setup.atEnd(() => postgres.stop());
     const field = await makeField(setup, await startServiceOn(setup, postgres));
-    const database = openDatabase({ connectionString: postgres.url }, 2);
+    const database = openDatabase({ connectionString: postgres.url }, { max: 2 });
     setup.atEnd(() => database.close());
     return {
       ...(await measured({ ...field, database }, MEASURES)),

@@ -34,7 +34,7 @@ export const idOf = (prefix: string, number: number): string =>
 
 export async function grow(pool: Pool, orgId: string, size: Size): Promise<void> {
   await fillTables(pool, orgId, size);
-  const database = openDatabase(pool.options, 2);
+  const database = openDatabase(pool.options, { max: 2 });
   await closeHours({ db: database.db, shutdown: new AbortController().signal });
   await database.close();
 }

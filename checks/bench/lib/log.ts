@@ -55,7 +55,7 @@ export async function openLog(setup: Setup, service: Caller, url: string, writer
 
 /** Like the above, for events of any scope. */
 export async function openLogOf(setup: Setup, url: string, writers: number) {
-  const database = openDatabase({ connectionString: url }, writers);
+  const database = openDatabase({ connectionString: url }, { max: writers });
   setup.atEnd(() => database.close());
   const bus = await openBus(database.connection, newId('wrk'), pino({ level: 'silent' }));
   setup.atEnd(() => bus.close());

@@ -84,7 +84,7 @@ export async function pollMany(
   const server = await startDatabase(setup.scratch);
   setup.atEnd(() => server.stop());
   const service = await startServiceOn(setup, server, env);
-  const database = openDatabase({ connectionString: server.url }, 1);
+  const database = openDatabase({ connectionString: server.url }, { max: 1 });
   setup.atEnd(() => database.close());
   const { db } = database;
   await copyPullRequest(db, service, await openPull(service, await newProject(service), body), count);

@@ -33,7 +33,7 @@ export async function commitAll(
   url: string,
   { random, total, draw, step }: Committing,
 ): Promise<Set<string>> {
-  const database = openDatabase({ connectionString: url }, WRITERS);
+  const database = openDatabase({ connectionString: url }, { max: WRITERS });
   const bus = await openBus(database.connection, newId('wrk'), pino({ level: 'silent' }));
   const committed = new Set<string>();
   let begun = 0;

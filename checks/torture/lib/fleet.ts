@@ -169,7 +169,7 @@ export async function startFleet(
 }
 
 /** Below what the kernel gives to outgoing connections: a restarted process has to get its port again. */
-async function freePorts(count: number): Promise<number[]> {
+export async function freePorts(count: number): Promise<number[]> {
   const found: number[] = [];
   for (let tries = 0; found.length < count && tries < 200; tries++) {
     const port = 20_000 + Math.floor(Math.random() * 12_000);
