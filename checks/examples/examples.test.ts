@@ -4,11 +4,12 @@
  */
 import { spawn } from 'node:child_process';
 import { join } from 'node:path';
-import pg from 'pg';
+import type pg from 'pg';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createClient } from '@headrace/client';
 import type { Client } from '@headrace/client';
 import { createTestDatabase } from '../../packages/server/src/db/database.fixture.ts';
+import { openPool } from '../../packages/server/src/db/database.ts';
 import { startTestServer } from '../../packages/server/src/service.fixture.ts';
 import type { TestServer } from '../../packages/server/src/service.fixture.ts';
 
@@ -77,7 +78,8 @@ test('app-builder: prompt, draft, version, build and undo, with the feed in a Po
   const { followFeed } = await load('app-builder/backend/feed.js');
   const { SCHEMA } = await load('app-builder/backend/schema.js');
   const database = await createTestDatabase();
-  const pool = new pg.Pool(database.connection);
+  // One that the end of the database cuts off ends no process: a pool's end does not wait for its connections'.
+  const pool = openPool(database.connection);
   const db = {
     query: pool.query.bind(pool),
     async transaction(work: (tx: pg.PoolClient) => Promise<void>) {

@@ -65,6 +65,8 @@ const LONG = [
   'packages/server/src/review-loop/passes.test.ts',
   'packages/runner/src/sandbox/container/left-behind.test.ts',
   'packages/runner/src/http/visits.test.ts',
+  'packages/server/src/storage/s3-faults.test.ts',
+  'packages/cli/src/operator/doctor.test.ts',
   'packages/server/src/processes.test.ts',
   'checks/proof/replay/replay.test.ts',
   'packages/runner/src/git-baseline/git-baseline.test.ts',

@@ -132,7 +132,10 @@ function bareDriver(host: Host, options: string[] | undefined): Driver {
         stdin: child.stdin,
         stdout: child.stdout,
         stderr: child.stderr,
+        begun: Promise.resolve(),
         initPid: () => child.pid,
+        pause: () => Promise.reject(new Error('nothing is paused here')),
+        resume: () => Promise.resolve(),
         exited,
         kill() {
           child.kill('SIGKILL');

@@ -32,6 +32,7 @@ const workspaceOf = (tree: Tree): Workspace => ({
   id: randomUUID(),
   tree,
   usedBy: null,
+  still: null,
   captured: null,
   evidence: [],
   homes: new Map(),
