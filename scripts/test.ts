@@ -1,12 +1,13 @@
 /**
  * `npm test [-- <arguments of vitest>]`: formatting, lint, structure, the API document and types at the same time, then
  * tests, all of them even when one fails. `npm run test:ci` also runs the longest tests, opens every page of the console in
- * a browser, checks the Helm chart, and ends with a short torture. Ends with the counts alone on a line.
+ * a browser, checks the Helm chart, and ends with a short torture. A file that fails beside the others runs once more by
+ * itself; one that passes then is named. Ends with the counts alone on a line.
  */
 import { spawn } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { delimiter, join, resolve } from 'node:path';
+import { delimiter, join, relative, resolve } from 'node:path';
 
 const root = join(import.meta.dirname, '..');
 const bin = join(root, 'node_modules/.bin');
@@ -45,21 +46,17 @@ const isSome = !isWhole && given.length === 0;
 
 const started = performance.now();
 const scratch = mkdtempSync(join(tmpdir(), 'headrace-test-'));
-const report = join(scratch, 'report.json');
-const tests: Step = {
-  name: 'tests',
-  argv: [
-    'vitest',
-    'run',
-    '--reporter=default',
-    '--reporter=json',
-    `--outputFile.json=${report}`,
-    // Who names files may name these.
-    ...(isSome ? ['--project', '!console'] : []),
-    ...given,
-  ],
+/** More failing files than these are no accident of a busy machine. */
+const MOST_AGAIN = 5;
+
+const vitest = (name: string, report: string, argv: string[]): Step => ({
+  name,
+  argv: ['vitest', 'run', '--reporter=default', '--reporter=json', `--outputFile.json=${report}`, ...argv],
   limitMinutes: 30,
-};
+});
+const report = join(scratch, 'report.json');
+// Who names files may name those in a browser.
+const tests = vitest('tests', report, [...(isSome ? ['--project', '!console'] : []), ...given]);
 const chart: Step = {
   name: 'chart',
   argv: [join(root, 'checks/deploy/chart/run.ts')],
@@ -73,18 +70,47 @@ const torture: Step = {
 };
 
 const outcomes = await Promise.all(CHECKS.map(runQuietly));
-for (const step of isWhole ? [tests, chart, torture] : [tests]) {
-  process.stdout.write(`\n== ${step.name}, after ${secondsSince(started)} s\n`);
+announce('tests');
+const { result, onlyBesideOthers } = await test();
+outcomes.push(result);
+const { passed, failed } = result;
+for (const step of isWhole ? [chart, torture] : []) {
+  announce(step.name);
   outcomes.push(await run(step, 'inherit'));
 }
-const { passed, failed } = counts();
 rmSync(scratch, { recursive: true, force: true });
 for (const { name, end, seconds } of outcomes)
   process.stdout.write(`\n${name.padEnd(9)} ${end} (${seconds.toFixed(1)} s)`);
+for (const file of onlyBesideOthers)
+  process.stdout.write(`\nfailed beside others and passed by itself: ${file}`);
 process.stdout.write(
   `\n${'total'.padEnd(9)} ${secondsSince(started)} s\n${passed} passed, ${failed} failed\n`,
 );
 process.exitCode = outcomes.every(({ end }) => end === 'ok') && failed === 0 && passed > 0 ? 0 : 1;
+
+function announce(name: string): void {
+  process.stdout.write(`\n== ${name}, after ${secondsSince(started)} s\n`);
+}
+
+/** Runs the tests, and a few files that failed once more, one after the other. */
+async function test(): Promise<{ result: Outcome & Counts; onlyBesideOthers: string[] }> {
+  const first = { ...(await run(tests, 'inherit')), ...countsOf(report) };
+  const { files } = first;
+  if (files.length === 0 || files.length > MOST_AGAIN) return { result: first, onlyBesideOthers: [] };
+  announce('tests that failed');
+  const again = join(scratch, 'again.json');
+  const second = await run(vitest('tests', again, ['--maxWorkers', '1', ...files]), 'inherit');
+  const counts = countsOf(again);
+  return {
+    result: {
+      ...second,
+      seconds: first.seconds + second.seconds,
+      ...counts,
+      passed: first.passed + first.failed - counts.failed,
+    },
+    onlyBesideOthers: files.filter((file) => !counts.files.includes(file)),
+  };
+}
 
 function secondsSince(from: number): string {
   return ((performance.now() - from) / 1000).toFixed(1);
@@ -124,24 +150,32 @@ function run(
   });
 }
 
+interface Counts {
+  passed: number;
+  failed: number;
+  /** Paths of files with failures. */
+  files: string[];
+}
+
 /**
  * Test counts of vitest's report. A file that could not even be loaded counts as one failure, and so does a
  * run that ended before its tests.
  */
-function counts(): { passed: number; failed: number } {
+function countsOf(path: string): Counts {
   try {
-    const result = JSON.parse(readFileSync(report, 'utf8')) as {
+    const { success, numPassedTests, numFailedTests, testResults } = JSON.parse(
+      readFileSync(path, 'utf8'),
+    ) as {
       success: boolean;
       numPassedTests: number;
       numFailedTests: number;
-      testResults: { status: string; assertionResults: unknown[] }[];
+      testResults: { name: string; status: string; assertionResults: unknown[] }[];
     };
-    const unloaded = result.testResults.filter(
-      (file) => file.status === 'failed' && file.assertionResults.length === 0,
-    ).length;
-    const failed = result.numFailedTests + unloaded;
-    return { passed: result.numPassedTests, failed: failed || (result.success ? 0 : 1) };
+    const failing = testResults.filter((file) => file.status === 'failed');
+    const unloaded = failing.filter((file) => file.assertionResults.length === 0).length;
+    const failed = numFailedTests + unloaded || (success ? 0 : 1);
+    return { passed: numPassedTests, failed, files: failing.map(({ name }) => relative(root, name)) };
   } catch {
-    return { passed: 0, failed: 1 };
+    return { passed: 0, failed: 1, files: [] };
   }
 }
