@@ -82,7 +82,7 @@ describe('a journal', () => {
       ...big,
       truncated: false,
     } as const;
-    for (let i = 0; i < 30_000; i++) journal.append(tool);
+    for (let i = 0; i < 3_000; i++) journal.append(tool);
     journal.append(END);
     const entries = await all(journal);
     expect(JSON.stringify(entries).length).toBeLessThan(64 * 1024 * 1024);
