@@ -13,6 +13,7 @@ import { FaultLine } from '../../ui/fault-line.tsx';
 import { useKeptFocus } from '../../ui/kept-focus.ts';
 import { notify } from '../../ui/notices.tsx';
 import { Section } from '../../ui/page.tsx';
+import { ShowMore } from '../../ui/show-more.tsx';
 import { Shown, Skeleton } from '../../ui/states.tsx';
 import { Time } from '../../ui/values.tsx';
 import { browserOf } from './browser.ts';
@@ -33,16 +34,7 @@ export function Sessions() {
                   <Row key={session.id} session={session} />
                 ))}
               </ul>
-              {sessions.hasNextPage && (
-                <div className="p-3">
-                  <Button
-                    isPending={sessions.isFetchingNextPage}
-                    onPress={() => void sessions.fetchNextPage()}
-                  >
-                    Show more
-                  </Button>
-                </div>
-              )}
+              <ShowMore list={sessions} />
             </>
           )}
         </Shown>

@@ -4,8 +4,8 @@ import { useInfiniteQuery } from '@tanstack/react-query';
 import { Link, getRouteApi } from '@tanstack/react-router';
 import { allThreadsQuery, appliesQuery, headHistoryQuery } from '../../api/queries.ts';
 import { itemsOf } from '../../api/query.ts';
-import { Button } from '../../ui/button.tsx';
 import { Page } from '../../ui/page.tsx';
+import { ShowMore } from '../../ui/show-more.tsx';
 import { Empty, Shown } from '../../ui/states.tsx';
 import { Status } from '../../ui/status.tsx';
 import { Id, Time, plural } from '../../ui/values.tsx';
@@ -38,13 +38,7 @@ export function AppliesPage() {
           ) : (
             <>
               <List appId={appId} items={items} />
-              {applies.hasNextPage && (
-                <div className="px-4 py-3">
-                  <Button onPress={() => void applies.fetchNextPage()}>
-                    {applies.isFetchingNextPage ? 'Loading …' : 'Show more'}
-                  </Button>
-                </div>
-              )}
+              <ShowMore list={applies} />
             </>
           );
         }}

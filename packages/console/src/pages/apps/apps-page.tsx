@@ -10,6 +10,7 @@ import { Button } from '../../ui/button.tsx';
 import { Page } from '../../ui/page.tsx';
 import { Empty, Shown } from '../../ui/states.tsx';
 import { Find } from '../../ui/find.tsx';
+import { ShowMore } from '../../ui/show-more.tsx';
 import { Time } from '../../ui/values.tsx';
 import { CreateApp } from './create-app.tsx';
 import { WorkOf } from './work-of.tsx';
@@ -53,13 +54,7 @@ export function AppsPage() {
           return (
             <>
               <List apps={items} />
-              {apps.hasNextPage && (
-                <div className="p-3">
-                  <Button isPending={apps.isFetchingNextPage} onPress={() => void apps.fetchNextPage()}>
-                    Show more
-                  </Button>
-                </div>
-              )}
+              <ShowMore list={apps} />
             </>
           );
         }}

@@ -12,6 +12,7 @@ import { Dialog } from '../../ui/dialog.tsx';
 import { useKeys } from '../../ui/keys.ts';
 import { notify } from '../../ui/notices.tsx';
 import { Page } from '../../ui/page.tsx';
+import { ShowMore } from '../../ui/show-more.tsx';
 import { Empty, Shown } from '../../ui/states.tsx';
 import { Status } from '../../ui/status.tsx';
 import { plural, Time } from '../../ui/values.tsx';
@@ -78,16 +79,7 @@ export function AutomationsPage() {
                   />
                 ))}
               </ul>
-              {automations.hasNextPage && (
-                <div className="px-4 py-2">
-                  <Button
-                    isPending={automations.isFetchingNextPage}
-                    onPress={() => void automations.fetchNextPage()}
-                  >
-                    Show more
-                  </Button>
-                </div>
-              )}
+              <ShowMore list={automations} />
             </>
           );
         }}

@@ -7,6 +7,7 @@ import { executionsQuery } from '../../api/work-queries.ts';
 import { Plain } from '../../code/plain.tsx';
 import { Button, ButtonLink } from '../../ui/button.tsx';
 import { Section } from '../../ui/page.tsx';
+import { ShowMore } from '../../ui/show-more.tsx';
 import { Empty, Shown } from '../../ui/states.tsx';
 import { Status } from '../../ui/status.tsx';
 import { Time, Took } from '../../ui/values.tsx';
@@ -69,16 +70,7 @@ export function Executions({
                   <Row key={execution.id} execution={execution} isOpen={execution.id === open} />
                 ))}
               </ul>
-              {executions.hasNextPage && (
-                <div className="px-4 py-2">
-                  <Button
-                    isPending={executions.isFetchingNextPage}
-                    onPress={() => void executions.fetchNextPage()}
-                  >
-                    Show more
-                  </Button>
-                </div>
-              )}
+              <ShowMore list={executions} />
             </>
           );
         }}

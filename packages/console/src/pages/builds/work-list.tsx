@@ -8,6 +8,7 @@ import { useOffReason } from '../../api/write.ts';
 import { Button } from '../../ui/button.tsx';
 import { useKeys } from '../../ui/keys.ts';
 import { Page } from '../../ui/page.tsx';
+import { ShowMore } from '../../ui/show-more.tsx';
 import { Empty, Shown } from '../../ui/states.tsx';
 import { StatusFilter } from './status-filter.tsx';
 
@@ -71,13 +72,7 @@ export function WorkList<T extends { id: string }, S extends string>(props: Work
           </>
         )}
       </Shown>
-      {query.hasNextPage && (
-        <div className="px-4 py-2">
-          <Button isPending={query.isFetchingNextPage} onPress={() => void query.fetchNextPage()}>
-            Show more
-          </Button>
-        </div>
-      )}
+      <ShowMore list={query} />
     </Page>
   );
 }

@@ -15,6 +15,7 @@ import { Dialog } from '../../ui/dialog.tsx';
 import { useKeys } from '../../ui/keys.ts';
 import { notify } from '../../ui/notices.tsx';
 import { Page } from '../../ui/page.tsx';
+import { ShowMore } from '../../ui/show-more.tsx';
 import { Empty, Shown } from '../../ui/states.tsx';
 import { Time } from '../../ui/values.tsx';
 import { useIsMounted } from '../../ui/use-is-mounted.ts';
@@ -75,13 +76,7 @@ export function McpServersPage() {
           )
         }
       </Shown>
-      {servers.hasNextPage && (
-        <div className="px-4 py-2">
-          <Button isPending={servers.isFetchingNextPage} onPress={() => void servers.fetchNextPage()}>
-            Show more
-          </Button>
-        </div>
-      )}
+      <ShowMore list={servers} />
       <Dialog title="New MCP server" isOpen={isCreating} onClose={() => setCreating(false)}>
         <ServerForm server={null} onClose={() => setCreating(false)} />
       </Dialog>

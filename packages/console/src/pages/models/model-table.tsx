@@ -11,6 +11,7 @@ import { Button } from '../../ui/button.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
 import { Find } from '../../ui/find.tsx';
 import { Section } from '../../ui/page.tsx';
+import { ShowMore } from '../../ui/show-more.tsx';
 import { Empty, Shown, Skeleton } from '../../ui/states.tsx';
 import { CopyButton } from '../../ui/values.tsx';
 import { DefaultModel } from './default-model.tsx';
@@ -110,13 +111,7 @@ export function ModelTable() {
       <p className="px-4 py-2 text-12 text-ink-3">
         Prices are for a million tokens. A model without a known price does not run under a spend limit.
       </p>
-      {models.hasNextPage && (
-        <div className="px-4 pb-3">
-          <Button isPending={models.isFetchingNextPage} onPress={() => void models.fetchNextPage()}>
-            Show more
-          </Button>
-        </div>
-      )}
+      <ShowMore list={models} />
       <Dialog title="Default model" isOpen={isChanging} onClose={() => setChanging(false)}>
         {settings.data && (
           <DefaultModel

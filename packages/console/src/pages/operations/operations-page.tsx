@@ -8,6 +8,7 @@ import { Plain } from '../../code/index.ts';
 import { Button } from '../../ui/button.tsx';
 import { Field } from '../../ui/fields.tsx';
 import { Page } from '../../ui/page.tsx';
+import { ShowMore } from '../../ui/show-more.tsx';
 import { Empty, Shown } from '../../ui/states.tsx';
 import { Status } from '../../ui/status.tsx';
 import { Id, Time } from '../../ui/values.tsx';
@@ -136,13 +137,7 @@ function Found({ idempotencyKey }: { idempotencyKey: string }) {
                 </li>
               ))}
             </ul>
-            {query.hasNextPage && (
-              <div className="px-4 py-3">
-                <Button isPending={query.isFetchingNextPage} onPress={() => void query.fetchNextPage()}>
-                  Show more
-                </Button>
-              </div>
-            )}
+            <ShowMore list={query} />
           </>
         );
       }}

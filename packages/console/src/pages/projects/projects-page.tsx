@@ -12,6 +12,7 @@ import { Button } from '../../ui/button.tsx';
 import { Find } from '../../ui/find.tsx';
 import { useKeys } from '../../ui/keys.ts';
 import { Page } from '../../ui/page.tsx';
+import { ShowMore } from '../../ui/show-more.tsx';
 import { Empty, Shown } from '../../ui/states.tsx';
 import { Time } from '../../ui/values.tsx';
 import { WorkOf } from '../apps/work-of.tsx';
@@ -66,16 +67,7 @@ export function ProjectsPage() {
           return (
             <>
               <List projects={items} />
-              {projects.hasNextPage && (
-                <div className="p-3">
-                  <Button
-                    isPending={projects.isFetchingNextPage}
-                    onPress={() => void projects.fetchNextPage()}
-                  >
-                    Show more
-                  </Button>
-                </div>
-              )}
+              <ShowMore list={projects} />
             </>
           );
         }}

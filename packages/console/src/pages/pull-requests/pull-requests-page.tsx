@@ -7,9 +7,10 @@ import { itemsOf } from '../../api/query.ts';
 import { reviewedThreadsQuery } from '../../api/reviews-queries.ts';
 import type { PullRequestState } from '../../api/reviews-queries.ts';
 import { Plain } from '../../code/plain.tsx';
-import { Button, Toggle } from '../../ui/button.tsx';
+import { Toggle } from '../../ui/button.tsx';
 import { Select } from '../../ui/fields.tsx';
 import { Page } from '../../ui/page.tsx';
+import { ShowMore } from '../../ui/show-more.tsx';
 import { Empty, Shown } from '../../ui/states.tsx';
 import { Status } from '../../ui/status.tsx';
 import { plural, Time } from '../../ui/values.tsx';
@@ -87,13 +88,7 @@ export function PullRequestsPage() {
           );
         }}
       </Shown>
-      {threads.hasNextPage && (
-        <div className="px-4 py-3">
-          <Button isPending={threads.isFetchingNextPage} onPress={() => void threads.fetchNextPage()}>
-            Show more
-          </Button>
-        </div>
-      )}
+      <ShowMore list={threads} />
     </Page>
   );
 }

@@ -3,8 +3,8 @@ import { keepPreviousData, useInfiniteQuery } from '@tanstack/react-query';
 import { getRouteApi, Link } from '@tanstack/react-router';
 import { branchesQuery } from '../../api/repositories-queries.ts';
 import { Plain } from '../../code/plain.tsx';
-import { Button } from '../../ui/button.tsx';
 import { Find } from '../../ui/find.tsx';
+import { ShowMore } from '../../ui/show-more.tsx';
 import { Empty } from '../../ui/states.tsx';
 import { FromHost, Mark, Sha } from './scm-parts.tsx';
 
@@ -73,13 +73,7 @@ export function BranchList({ repository }: { repository: Repository }) {
           );
         }}
       </FromHost>
-      {branches.hasNextPage && (
-        <div className="px-4 py-2">
-          <Button isPending={branches.isFetchingNextPage} onPress={() => void branches.fetchNextPage()}>
-            Show more
-          </Button>
-        </div>
-      )}
+      <ShowMore list={branches} />
     </>
   );
 }

@@ -8,6 +8,7 @@ import { useMay } from '../../api/session.ts';
 import { Plain } from '../../code/plain.tsx';
 import { Button, Toggle } from '../../ui/button.tsx';
 import { Section } from '../../ui/page.tsx';
+import { ShowMore } from '../../ui/show-more.tsx';
 import { Shown, Skeleton } from '../../ui/states.tsx';
 import { Status } from '../../ui/status.tsx';
 import { plural, Time } from '../../ui/values.tsx';
@@ -72,13 +73,7 @@ export function Comments({ repositoryId, number }: { repositoryId: string; numbe
                 />
               ))}
             </ul>
-            {comments.hasNextPage && (
-              <div className="px-4 py-2">
-                <Button isPending={comments.isFetchingNextPage} onPress={() => void comments.fetchNextPage()}>
-                  Show more
-                </Button>
-              </div>
-            )}
+            <ShowMore list={comments} />
             {may && (
               <div className="max-w-[720px] border-t border-line px-4 py-4">
                 <CommentForm repositoryId={repositoryId} number={number} inReplyTo={null} />

@@ -17,6 +17,7 @@ import { Select } from '../../ui/fields.tsx';
 import { Find } from '../../ui/find.tsx';
 import { useKeys } from '../../ui/keys.ts';
 import { Page, Section } from '../../ui/page.tsx';
+import { ShowMore } from '../../ui/show-more.tsx';
 import { Empty, Shown, Skeleton } from '../../ui/states.tsx';
 import { Connect } from './connect.tsx';
 import { InstallationList } from './installation-list.tsx';
@@ -117,16 +118,7 @@ export function RepositoriesPage() {
             );
           }}
         </Shown>
-        {repositories.hasNextPage && (
-          <div className="p-3">
-            <Button
-              isPending={repositories.isFetchingNextPage}
-              onPress={() => void repositories.fetchNextPage()}
-            >
-              Show more
-            </Button>
-          </div>
-        )}
+        <ShowMore list={repositories} />
       </Section>
       <Connect isOpen={over === 'connect'} onClose={() => setOver(null)} />
       <NewRepository isOpen={over === 'new'} onClose={() => setOver(null)} />

@@ -11,6 +11,7 @@ import { Dialog } from '../../ui/dialog.tsx';
 import { Shown, Skeleton } from '../../ui/states.tsx';
 import { Status } from '../../ui/status.tsx';
 import { OutsideLink } from '../../ui/outside-link.tsx';
+import { ShowMore } from '../../ui/show-more.tsx';
 import { Time } from '../../ui/values.tsx';
 import { Mark, State } from './scm-parts.tsx';
 import { ReportStatus } from './report-status.tsx';
@@ -70,13 +71,7 @@ export function Statuses({
           );
         }}
       </Shown>
-      {statuses.hasNextPage && (
-        <div className="px-4 py-2">
-          <Button isPending={statuses.isFetchingNextPage} onPress={() => void statuses.fetchNextPage()}>
-            Show more
-          </Button>
-        </div>
-      )}
+      <ShowMore list={statuses} />
       <Dialog title="Report a check" isOpen={isReporting} onClose={() => setReporting(false)}>
         <ReportStatus
           repositoryId={repositoryId}

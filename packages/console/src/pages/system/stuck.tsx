@@ -7,9 +7,9 @@ import { useSession } from '../../api/session.ts';
 import { SubjectLink } from '../../app/subject-link.tsx';
 import type { Subject } from '../../app/subject-link.tsx';
 import { Plain } from '../../code/index.ts';
-import { Button } from '../../ui/button.tsx';
 import { Select } from '../../ui/fields.tsx';
 import { Section } from '../../ui/page.tsx';
+import { ShowMore } from '../../ui/show-more.tsx';
 import { Shown, Skeleton } from '../../ui/states.tsx';
 import { Status } from '../../ui/status.tsx';
 import { Id, Time, duration } from '../../ui/values.tsx';
@@ -59,13 +59,7 @@ export function Stuck() {
           );
         }}
       </Shown>
-      {stuck.hasNextPage && (
-        <div className="px-4 py-2">
-          <Button isPending={stuck.isFetchingNextPage} onPress={() => void stuck.fetchNextPage()}>
-            Show more
-          </Button>
-        </div>
-      )}
+      <ShowMore list={stuck} />
     </Section>
   );
 }

@@ -18,6 +18,7 @@ import { Menu } from '../../ui/menu.tsx';
 import { notify } from '../../ui/notices.tsx';
 import { OutsideLink } from '../../ui/outside-link.tsx';
 import { Fact, Facts, Page, Section } from '../../ui/page.tsx';
+import { ShowMore } from '../../ui/show-more.tsx';
 import { Empty, Shown } from '../../ui/states.tsx';
 import { Status } from '../../ui/status.tsx';
 import { Id, Time } from '../../ui/values.tsx';
@@ -197,13 +198,7 @@ function Threads({ task, onStart }: { task: Task; onStart: (() => void) | null }
                   <ThreadRow key={thread.id} thread={thread} taskId={task.id} />
                 ))}
               </ul>
-              {threads.hasNextPage && (
-                <div className="px-4 py-2">
-                  <Button isPending={threads.isFetchingNextPage} onPress={() => void threads.fetchNextPage()}>
-                    Show more
-                  </Button>
-                </div>
-              )}
+              <ShowMore list={threads} />
             </>
           );
         }}

@@ -1,7 +1,6 @@
 /** Who works in the organization, who is invited, and the organization itself. */
 import type { Invitation, Member } from '@headrace/client';
 import { useInfiniteQuery } from '@tanstack/react-query';
-import type { UseInfiniteQueryResult } from '@tanstack/react-query';
 import { useState } from 'react';
 import { itemsOf } from '../../api/query.ts';
 import { useIsAdmin } from '../../api/session.ts';
@@ -13,6 +12,7 @@ import { Dialog } from '../../ui/dialog.tsx';
 import { useKeptFocus } from '../../ui/kept-focus.ts';
 import { useKeys } from '../../ui/keys.ts';
 import { Page, Section } from '../../ui/page.tsx';
+import { ShowMore } from '../../ui/show-more.tsx';
 import { Shown, Skeleton } from '../../ui/states.tsx';
 import { Time } from '../../ui/values.tsx';
 import { ChangeRole } from './change-role.tsx';
@@ -101,22 +101,6 @@ export function TeamPage() {
       </Dialog>
       <Invite isOpen={isInviting} onClose={() => setInviting(false)} />
     </Page>
-  );
-}
-
-function ShowMore({
-  list,
-}: {
-  list: Pick<UseInfiniteQueryResult, 'hasNextPage' | 'isFetchingNextPage' | 'fetchNextPage'>;
-}) {
-  return (
-    list.hasNextPage && (
-      <div className="px-4 py-2">
-        <Button isPending={list.isFetchingNextPage} onPress={() => void list.fetchNextPage()}>
-          Show more
-        </Button>
-      </div>
-    )
   );
 }
 

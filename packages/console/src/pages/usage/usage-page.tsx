@@ -13,6 +13,7 @@ import { Choices } from '../../ui/choices.tsx';
 import { csvOf, saveCsv } from '../../ui/csv.ts';
 import { Field } from '../../ui/fields.tsx';
 import { Page } from '../../ui/page.tsx';
+import { ShowMore } from '../../ui/show-more.tsx';
 import { Empty, Shown, Skeleton } from '../../ui/states.tsx';
 import { count, dollars, plural } from '../../ui/values.tsx';
 import { Limits } from './limits.tsx';
@@ -116,13 +117,7 @@ export function UsagePage() {
               }
             </Shown>
           )}
-          {groupBy !== 'day' && groups.hasNextPage && (
-            <div className="px-4 py-2">
-              <Button isPending={groups.isFetchingNextPage} onPress={() => void groups.fetchNextPage()}>
-                Show more
-              </Button>
-            </div>
-          )}
+          {groupBy !== 'day' && <ShowMore list={groups} />}
         </>
       ) : (
         <p role="alert" className="px-4 pb-4 text-fail">

@@ -4,9 +4,9 @@ import type { InfiniteData, UseInfiniteQueryResult } from '@tanstack/react-query
 import { getRouteApi } from '@tanstack/react-router';
 import { useState } from 'react';
 import { deliveryQuery } from '../../api/hooks-queries.ts';
-import { Button } from '../../ui/button.tsx';
 import { Select } from '../../ui/fields.tsx';
 import { Section } from '../../ui/page.tsx';
+import { ShowMore } from '../../ui/show-more.tsx';
 import { Empty, Shown } from '../../ui/states.tsx';
 import { StatusFilter } from '../builds/status-filter.tsx';
 import { DeliveryRow } from './delivery-row.tsx';
@@ -96,13 +96,7 @@ export function Deliveries({
           )
         }
       </Shown>
-      {query.hasNextPage && (
-        <div className="px-4 py-2">
-          <Button isPending={query.isFetchingNextPage} onPress={() => void query.fetchNextPage()}>
-            Show more
-          </Button>
-        </div>
-      )}
+      <ShowMore list={query} />
     </Section>
   );
 }

@@ -13,6 +13,7 @@ import { Button } from '../../ui/button.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
 import { useKeys } from '../../ui/keys.ts';
 import { Page } from '../../ui/page.tsx';
+import { ShowMore } from '../../ui/show-more.tsx';
 import { Empty, Shown } from '../../ui/states.tsx';
 import { Status } from '../../ui/status.tsx';
 import { Id, Time } from '../../ui/values.tsx';
@@ -69,13 +70,7 @@ export function WebhooksPage() {
           )
         }
       </Shown>
-      {webhooks.hasNextPage && (
-        <div className="px-4 py-2">
-          <Button isPending={webhooks.isFetchingNextPage} onPress={() => void webhooks.fetchNextPage()}>
-            Show more
-          </Button>
-        </div>
-      )}
+      <ShowMore list={webhooks} />
       <CreateWebhook isOpen={isCreating} onClose={() => setCreating(false)} />
     </Page>
   );

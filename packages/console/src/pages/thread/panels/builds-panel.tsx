@@ -6,6 +6,7 @@ import { itemsOf } from '../../../api/query.ts';
 import { useMay } from '../../../api/session.ts';
 import { useOffReason } from '../../../api/write.ts';
 import { Button } from '../../../ui/button.tsx';
+import { ShowMore } from '../../../ui/show-more.tsx';
 import { Empty, Shown } from '../../../ui/states.tsx';
 import { BuildDialog } from '../../builds/build-dialog.tsx';
 import { BuildRow } from '../../builds/build-row.tsx';
@@ -39,13 +40,7 @@ export function BuildsPanel({ appId, threadId }: { appId: string; threadId: stri
           )
         }
       </Shown>
-      {builds.hasNextPage && (
-        <div className="px-4 py-2">
-          <Button isPending={builds.isFetchingNextPage} onPress={() => void builds.fetchNextPage()}>
-            Show more
-          </Button>
-        </div>
-      )}
+      <ShowMore list={builds} />
       <BuildDialog appId={appId} threadId={threadId} isOpen={isAsking} onClose={() => setAsking(false)} />
     </div>
   );

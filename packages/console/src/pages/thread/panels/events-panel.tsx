@@ -5,7 +5,7 @@ import { useEvents } from '../../../live/index.ts';
 import type { LiveEvent } from '../../../live/index.ts';
 import { threadEventsQuery } from '../../../api/queries.ts';
 import { Json } from '../../../app/json.tsx';
-import { Button } from '../../../ui/button.tsx';
+import { ShowMore } from '../../../ui/show-more.tsx';
 import { Empty, Shown } from '../../../ui/states.tsx';
 import { Status } from '../../../ui/status.tsx';
 import { Time } from '../../../ui/values.tsx';
@@ -41,13 +41,7 @@ export function EventsPanel() {
                 <EventRow key={event.id} event={event} />
               ))}
             </ul>
-            {query.hasNextPage && (
-              <div className="px-4 py-3">
-                <Button onPress={() => void query.fetchNextPage()} isDisabled={query.isFetchingNextPage}>
-                  Show more
-                </Button>
-              </div>
-            )}
+            <ShowMore list={query} />
           </>
         );
       }}

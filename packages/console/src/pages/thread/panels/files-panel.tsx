@@ -3,7 +3,8 @@ import { useInfiniteQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { Plain } from '../../../code/plain.tsx';
 import { filesQuery } from '../../../api/queries.ts';
-import { Button, ButtonLink } from '../../../ui/button.tsx';
+import { ButtonLink } from '../../../ui/button.tsx';
+import { ShowMore } from '../../../ui/show-more.tsx';
 import { Empty, Shown } from '../../../ui/states.tsx';
 import { bytes } from '../../../ui/values.tsx';
 import { useThread } from '../context.ts';
@@ -53,13 +54,7 @@ function Files({ sourceId }: { sourceId: string }) {
                 </li>
               ))}
             </ul>
-            {query.hasNextPage && (
-              <div className="px-4 py-3">
-                <Button onPress={() => void query.fetchNextPage()} isDisabled={query.isFetchingNextPage}>
-                  Show more
-                </Button>
-              </div>
-            )}
+            <ShowMore list={query} />
           </>
         );
       }}
