@@ -215,11 +215,11 @@ describe('a journal', () => {
     const readers = await Promise.all([open(run.threadId), open(run.threadId), open(run.threadId)]);
     for (const reader of readers) await shows(reader, 'text');
     expect(journals.asked).toEqual([{ runId: run.runId, from: 0, only: 'draft' }]);
-    readers[0]!.close();
-    readers[1]!.close();
+    readers[0].close();
+    readers[1].close();
     run.say('more');
-    await shows(readers[2]!, 'more');
-    readers[2]!.close();
+    await shows(readers[2], 'more');
+    readers[2].close();
     await until(() => journals.open === 0);
     await shows(await open(run.threadId), 'more');
     expect(journals.asked.length).toBe(2);
@@ -307,7 +307,7 @@ test('a run found active by a look during which it ended is not followed', async
       return () => {};
     },
   };
-  const feed = startDraftFeed(log.ctx, tail as Parameters<typeof startDraftFeed>[1], journals.runnerAt);
+  const feed = startDraftFeed(log.ctx, tail, journals.runnerAt);
   const ended: string[] = [];
   const listener = { show: () => {}, end: (runId: string) => ended.push(runId) };
   const leave = feed.subscribe(run.threadId, listener);

@@ -92,7 +92,7 @@ export function startDraftFeed(
       thread.leave();
       thread.followed = follow(thread, run);
     }
-    const { current } = thread.followed!;
+    const { current } = thread.followed;
     for (const listener of waiting) {
       if (thread.admitted.has(listener)) continue;
       thread.admitted.add(listener);
