@@ -13,7 +13,7 @@ import { openFrames } from '../lib/frames.ts';
 import type { Frame, Frames } from '../lib/frames.ts';
 import { writerEnv, writingMessage, WRITER_MODEL } from '../lib/writer.ts';
 
-const AT_ONCE = [1, 20];
+const AT_ONCE = [1, 10];
 const SECONDS = 20;
 const EVERY_MS = 20;
 const WARM_UP = 2;

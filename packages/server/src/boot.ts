@@ -161,7 +161,7 @@ async function boot(config: Config, log: Logger, { stops, stopAll, onFatal }: En
   let app: FastifyInstance | null = null;
   let address: string | null = null;
   if (config.roles.has('api')) {
-    await ctx.events.start(direct, async (runnerId) => (await atRunner(ctx, runnerId)).runner);
+    await ctx.events.start(direct, (runnerId) => atRunner(ctx, runnerId));
     app = await createApp(ctx);
     address = await app.listen({ host: config.host, port: config.port });
     ctx.listening.port = Number(new URL(address).port);

@@ -137,7 +137,7 @@ export async function openTestLog(
     config: { eventRetentionSeconds: settings.eventRetentionSeconds ?? 604_800 } as Context['config'],
   };
   const ctx: TestContext = { ...basis, events: new EventHub(basis) };
-  await ctx.events.start(database.connection, settings.runnerAt ?? (async () => noRunner));
+  await ctx.events.start(database.connection, settings.runnerAt ?? (async () => ({ runner: noRunner })));
   const publishers: Publisher[] = [];
   const opening = new Map<
     string,

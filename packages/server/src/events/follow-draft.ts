@@ -16,8 +16,8 @@ import { shownPart } from './draft.ts';
 import type { Draft } from './draft.ts';
 import type { DraftRun } from './store.ts';
 
-/** What a draft is read from: the runner that a thread's row names. */
-export type RunnerAt = (runnerId: string | null) => Promise<Pick<RunnerClient, 'journal'>>;
+/** The runner that a thread's row names. */
+export type RunnerAt = (runnerId: string | null) => Promise<{ runner: Pick<RunnerClient, 'journal'> }>;
 
 const SHORTEST_PAUSE_MS = 50,
   LONGEST_PAUSE_MS = 1_000;
@@ -74,7 +74,7 @@ export class FollowedDraft {
   /** Whether the journal has ended. */
   async #read(): Promise<boolean> {
     const { signal } = this.#stopped;
-    const runner = await this.#options.runnerAt(this.run.runnerId);
+    const { runner } = await this.#options.runnerAt(this.run.runnerId);
     for await (const entry of runner.journal(this.run.id, this.#next, signal, 'draft')) {
       if (signal.aborted) return true;
       this.#next = entry.offset + 1;

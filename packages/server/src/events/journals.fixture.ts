@@ -20,7 +20,7 @@ export class FakeJournals {
   #breaks = 0;
 
   readonly runnerAt: RunnerAt = async () => ({
-    journal: (id, from = 0, signal, only) => this.#read(id, from, signal!, only),
+    runner: { journal: (id, from = 0, signal, only) => this.#read(id, from, signal!, only) },
   });
 
   begin(runId: string): void {
