@@ -9,6 +9,7 @@ import { APP, ORG, openTestLog, until } from './events.fixture.ts';
 import type { Frame, Reader, TestLog } from './events.fixture.ts';
 import { FollowedDraft } from './follow-draft.ts';
 import { FakeJournals } from './journals.fixture.ts';
+import { findDraftRun } from './store.ts';
 
 const journals = new FakeJournals();
 let log: TestLog;
@@ -250,6 +251,7 @@ describe('a journal', () => {
     const threadId = await newThread();
     const reader = await open(threadId);
     const run = await startRun(threadId, { kind: 'restore' });
+    expect(await findDraftRun(log.ctx.db, threadId)).toBeUndefined();
     await run.finish();
     await isOver(reader);
     expect(journals.asked).toEqual([]);

@@ -119,6 +119,15 @@ export function readFrames(response: IncomingMessage, close: () => void): Reader
   return reader;
 }
 
+/** A stream of a whole service. */
+export async function openStream(of: { base: string; key: string }, path: string): Promise<Reader> {
+  const request = get(`${of.base}${path}`, { headers: { 'x-api-key': of.key }, agent: false });
+  const response = await new Promise<IncomingMessage>((resolve, reject) =>
+    request.on('response', resolve).on('error', reject),
+  );
+  return readFrames(response, () => request.destroy());
+}
+
 export async function openTestLog(
   settings: { eventRetentionSeconds?: number; runnerAt?: RunnerAt } = {},
 ): Promise<TestLog> {

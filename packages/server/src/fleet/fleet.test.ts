@@ -1,14 +1,10 @@
 import { once } from 'node:events';
 import { randomUUID } from 'node:crypto';
-import { get } from 'node:http';
-import type { IncomingMessage } from 'node:http';
 import { sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { signedIn } from '../accounts/callers.fixture.ts';
-import { readFrames } from '../events/events.fixture.ts';
-import type { Reader } from '../events/events.fixture.ts';
+import { openStream } from '../events/events.fixture.ts';
 import { visit } from '../previews/previews.fixture.ts';
-import type { TestServer } from '../service.fixture.ts';
 import { newApp, newBench, ok, P, sh, until } from '../threads/threads.fixture.ts';
 import type { Bench } from '../threads/threads.fixture.ts';
 import { closeFleet, startFleet } from './fleet.fixture.ts';
@@ -32,11 +28,6 @@ const threadRow = async (threadId: string) =>
 const placesOf = async (id: string) =>
   (await db().selectFrom('runners').select('reserved').where('boot_id', '=', id).executeTakeFirstOrThrow())
     .reserved;
-async function openStream(of: TestServer, path: string): Promise<Reader> {
-  const request = get(`${of.base}${path}`, { headers: { 'x-api-key': of.key }, agent: false });
-  const [response] = (await once(request, 'response')) as [IncomingMessage];
-  return readFrames(response, () => request.destroy());
-}
 /** As if it had been silent for so long. */
 const silence = (id: string, seconds: number) =>
   sql`update runners set last_seen_at = now() - ${seconds} * interval '1 second' where boot_id = ${id}`.execute(
