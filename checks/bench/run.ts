@@ -22,6 +22,7 @@ import { clientBenchmark } from './benchmarks/client.ts';
 import { commitsBenchmark } from './benchmarks/commits.ts';
 import { consoleBenchmark } from './benchmarks/console.ts';
 import { consoleLargeBenchmark } from './benchmarks/console-large.ts';
+import { draftsBenchmark } from './benchmarks/drafts.ts';
 import { environmentBenchmark } from './benchmarks/environment.ts';
 import { setupBenchmark } from './benchmarks/setup.ts';
 import { eventLagBenchmark } from './benchmarks/event-lag.ts';
@@ -91,6 +92,7 @@ const BENCHMARKS: Benchmark[] = [
   storageBenchmark,
   publishBenchmark,
   eventLagBenchmark,
+  draftsBenchmark,
   webhooksBenchmark,
   schedulesBenchmark,
   jobsBenchmark,

@@ -30,6 +30,7 @@ export interface Row {
     | 'kB'
     | 'objects'
     | 'reads'
+    | 'rows'
     | 'px';
   figures: Summary;
 }

@@ -35,8 +35,9 @@
  *                                                     `no_context` for a turn whose `context` is not kept
  *   GET    /tasks                                     → { tasks: TaskState[] }
  *   GET    /tasks/:id                                 → TaskState
- *   GET    /tasks/:id/journal?from=N                  → NDJSON of JournalEntry; stays open until the `end`
- *                                                     entry is sent
+ *   GET    /tasks/:id/journal?from=N&only=draft       → NDJSON of JournalEntry; stays open until the `end`
+ *                                                     entry is sent. `only=draft`: `text`, cut to what is shown
+ *                                                     of it, and `end`; a runner of an older version sends all
  *   POST   /tasks/:id/ack             AckRequest      → 204  entries up to and including the offset may be
  *                                                     forgotten
  *   POST   /tasks/:id/cancel                          → 204  kills the whole process tree; the journal ends

@@ -29,6 +29,7 @@ import { SERVER_METRICS } from './metrics/table.ts';
 import type { ServerMetrics } from './metrics/table.ts';
 import { startMonitor } from './monitor.ts';
 import { startSignsOfLife } from './processes/index.ts';
+import { atRunner } from './runner/at-runner.ts';
 import { connectOver, Fleet } from './runner/fleet.ts';
 import { FormerRunners } from './runner/former-runners.ts';
 import { openRunner } from './runner/link.ts';
@@ -160,7 +161,7 @@ async function boot(config: Config, log: Logger, { stops, stopAll, onFatal }: En
   let app: FastifyInstance | null = null;
   let address: string | null = null;
   if (config.roles.has('api')) {
-    await ctx.events.start(direct);
+    await ctx.events.start(direct, (runnerId) => atRunner(ctx, runnerId));
     app = await createApp(ctx);
     address = await app.listen({ host: config.host, port: config.port });
     ctx.listening.port = Number(new URL(address).port);

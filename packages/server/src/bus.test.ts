@@ -101,10 +101,10 @@ test('hints that are longer than a notification go in several', async () => {
 test('who ended listening hears no more; a process that closes still tells what it had to tell', async () => {
   const [one, other] = [await open(), await open()];
   const [own, far] = [vi.fn(), vi.fn()];
-  const stop = one.listen('drafts', own);
-  other.listen('drafts', far);
+  const stop = one.listen('schedules', own);
+  other.listen('schedules', far);
   stop();
-  one.notify('drafts', 'last');
+  one.notify('schedules', 'last');
   await one.close();
   await vi.waitFor(() => expect(far).toHaveBeenCalledWith('last'));
   expect(own).not.toHaveBeenCalled();

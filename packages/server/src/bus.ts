@@ -21,7 +21,6 @@ export type Channel =
   | 'outbox'
   | 'events'
   | 'jobs'
-  | 'drafts'
   | 'accounts'
   | 'control'
   | 'operations'
@@ -85,7 +84,6 @@ export async function openBus(
     'outbox',
     'events',
     'jobs',
-    'drafts',
     'accounts',
     'control',
     'operations',

@@ -1,14 +1,10 @@
 /** A reply of 100,000 characters while it is written. */
-import pino from 'pino';
-import { openBus } from '../../../../packages/server/src/bus.ts';
-import { putDraft } from '../../../../packages/server/src/events/drafts.ts';
-import { newId } from '../../../../packages/server/src/ids.ts';
-import { sh, untilThread } from '../../../console/ground.ts';
+import { untilThread } from '../../../console/ground.ts';
 import { longestTask, untilSo } from '../../lib/page-probe.ts';
 import { workOfFrames } from '../../lib/trace.ts';
+import { writingMessage, WRITER_MODEL } from '../../lib/writer.ts';
 import { contextOf, most, row } from './field.ts';
-import type { Part } from './field.ts';
-import type { LargeField } from './thread.ts';
+import type { Field, Part } from './field.ts';
 
 const CHARACTERS = 100_000;
 const PER_SECOND = 10;
@@ -19,34 +15,13 @@ const TEXTS = [
   '- a first thing that was done\n- a second one, in `src/cart.ts`\n- a [third](https://example.test/) one',
 ];
 
-export async function draft(field: LargeField): Promise<Part> {
-  const { client, app, database, setup } = field;
-  const content = sh('sleep 3000');
-  const { thread } = await client.threads.create(app.id, { title: 'A long reply', message: { content } });
-  const { latestRunId } = await untilThread(client, app, thread.id, ({ status }) => status === 'running');
-  const { rows: runs } = await database.pool.query<{ org_id: string; reply_message_id: string }>(
-    'select org_id, reply_message_id from runs where id = $1',
-    [latestRunId],
-  );
-  const log = pino({ level: 'silent' });
-  const bus = await openBus(database.connection, newId('wrk'), log);
-  setup.atEnd(() => bus.close());
-  const put = (text: string) =>
-    putDraft(
-      { db: database.db, bus, log },
-      {
-        orgId: runs[0]!.org_id,
-        threadId: thread.id,
-        messageId: runs[0]!.reply_message_id,
-        runId: latestRunId!,
-        content: text,
-      },
-    );
-  const context = await contextOf(field, field.base);
-  const page = await context.newPage();
-  await page.goto(`/console/apps/${app.id}/threads/${thread.id}`);
-  const paragraphs = Array.from({ length: CHARACTERS / 90 }, (_, i) => `${TEXTS[i % 3]}\n\n`);
-  const text = paragraphs.join('').slice(0, CHARACTERS);
+/** How long the agent waits after its first text, for the page to show it. */
+const PAUSE_MS = 5_000;
+
+export async function draft(field: Field): Promise<Part> {
+  const { client, app, setup } = field;
+  const unit = TEXTS.map((text) => `${text}\n\n`).join('');
+  const text = unit.repeat(Math.ceil(CHARACTERS / unit.length)).slice(0, CHARACTERS);
   const seconds = setup.quick ? 4 : 20;
   const part: Part = { rows: [], aims: [] };
   // A whole reply would take as long as a model does.
@@ -54,18 +29,34 @@ export async function draft(field: LargeField): Promise<Part> {
     ['of its beginning', 0],
     ['of its end', 90_000],
   ] as const) {
-    put(text.slice(0, from + 1));
+    const { thread } = await client.threads.create(app.id, {
+      title: 'A long reply',
+      modelId: WRITER_MODEL,
+    });
+    await untilThread(client, app, thread.id, ({ status }) => status === 'ready');
+    const context = await contextOf(field, field.base);
+    const page = await context.newPage();
+    await page.goto(`/console/apps/${app.id}/threads/${thread.id}`);
+    await client.messages.send(app.id, thread.id, {
+      content: writingMessage({
+        text: unit,
+        from: from + 1,
+        to: from + 10_000,
+        pauseMs: PAUSE_MS,
+        pieces: seconds * PER_SECOND,
+        everyMs: 1_000 / PER_SECOND,
+      }),
+    });
     await untilSo(page, `(document.querySelector('[role=feed]')?.textContent.length ?? 0) > ${from * 0.7}`);
     await longestTask(page);
     const frames = await workOfFrames(field.browser, page, () =>
-      grow(seconds, (share) => put(text.slice(0, from + Math.ceil(10_000 * share)))),
+      untilThread(client, app, thread.id, ({ status }) => status === 'ready'),
     );
     const work = row(`${NAME}, ${name}: work of a frame`, frames);
     part.rows.push(work, row(`${NAME}, ${name}: longest task (under 50: 0)`, [await longestTask(page)]));
     part.aims.push(most(`${NAME}, ${name}: work of a frame, p95`, work.figures.p95, [16, 'ms']));
+    await context.close();
   }
-  await context.close();
-  await client.runs.stop(app.id, thread.id);
   return {
     ...part,
     rows: [
@@ -88,7 +79,7 @@ async function grow(seconds: number, show: (share: number) => unknown): Promise<
 }
 
 /** The end of the text in one paragraph, to the end of which the page is scrolled. */
-async function blankWork(field: LargeField, text: string): Promise<number[]> {
+async function blankWork(field: Field, text: string): Promise<number[]> {
   const context = await contextOf(field, field.blank);
   const page = await context.newPage();
   await page.goto('/');

@@ -68,9 +68,10 @@ export interface RunnerClient {
   task(id: string): Promise<TaskState>;
   /**
    * Entries from `from` on as they arrive, up to the end entry. Throws `unavailable` when the runner dies
-   * before it.
+   * before it. `draft` spares the transfer of all that is neither the reply nor the end; a runner of an older
+   * version sends it nevertheless.
    */
-  journal(id: string, from?: number, signal?: AbortSignal): AsyncIterable<JournalEntry>;
+  journal(id: string, from?: number, signal?: AbortSignal, only?: 'draft'): AsyncIterable<JournalEntry>;
   ack(id: string, offset: number): Promise<void>;
   cancel(id: string): Promise<void>;
   /**
@@ -129,8 +130,9 @@ export function createRunnerClient(target: RunnerTarget): RunnerClient {
     },
     tasks: async () => (await call<{ tasks: TaskState[] }>('GET', '/tasks')).tasks,
     task: (id) => call('GET', at('tasks', id)),
-    async *journal(id, from = 0, signal) {
-      const res = await send('GET', at('tasks', id, `/journal?from=${from}`), { signal });
+    async *journal(id, from = 0, signal, only) {
+      const query = `?from=${from}${only ? `&only=${only}` : ''}`;
+      const res = await send('GET', at('tasks', id, `/journal${query}`), { signal });
       yield* entriesOf(res);
     },
     ack: (id, offset) => call('POST', at('tasks', id, '/ack'), { body: { offset } }),

@@ -23,7 +23,7 @@ import { noteSource } from '../git-baseline/git-baseline.ts';
 import type { Workspaces } from '../workspaces/workspaces.ts';
 import { readBody, readJson } from './body.ts';
 import { JOURNAL_TYPE } from './remote.ts';
-import { checkTaskRequest, fenceOf, groupOf, hasTar, originOf } from './validate.ts';
+import { checkTaskRequest, fenceOf, groupOf, hasTar, onlyOf, originOf } from './validate.ts';
 
 export interface Runner {
   host: Host;
@@ -141,10 +141,13 @@ const ROUTES: Record<string, Handler> = {
   },
   'GET /tasks/:id/journal': async ({ runner, id, query, res }) => {
     const { journal } = runner.tasks.get(id);
+    const only = onlyOf(query);
     const gone = new AbortController();
     res.once('close', () => gone.abort());
     res.writeHead(200, { 'content-type': JOURNAL_TYPE }).flushHeaders();
-    for await (const entry of journal.read(Number(query.get('from') ?? 0), gone.signal)) {
+    const from = Number(query.get('from') ?? 0);
+    const entries = only ? journal.readDraft(from, gone.signal) : journal.read(from, gone.signal);
+    for await (const entry of entries) {
       // A Buffer: for strings the response counts bytes and its socket counts characters, and then `drain` is
       // never emitted.
       if (!res.write(Buffer.from(`${JSON.stringify(entry)}\n`))) await drained(res, gone.signal);

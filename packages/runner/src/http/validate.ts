@@ -39,6 +39,14 @@ export function fenceOf({ headers: { [FENCE_HEADER]: text } }: IncomingMessage):
 /** Whether the request has a body: a tree made from kept files alone needs none. */
 export const hasTar = (req: IncomingMessage): boolean => req.headers['content-type'] === 'application/x-tar';
 
+/** Which entries of a journal are read: all, or those of the draft. Throws `invalid_request` 400. */
+export function onlyOf(query: URLSearchParams): 'draft' | undefined {
+  const only = query.get('only') ?? undefined;
+  if (only !== undefined && only !== 'draft')
+    throw new RunnerError(400, 'invalid_request', 'only must be draft.');
+  return only;
+}
+
 /** The project that something is kept for. Throws `invalid_request` 400. */
 export function groupOf(query: URLSearchParams): string {
   const group = query.get('group');

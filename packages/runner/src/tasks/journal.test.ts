@@ -58,14 +58,42 @@ describe('a journal', () => {
       journal.text(`text ${i}`);
       vi.advanceTimersByTime(1);
     }
-    expect(journal.lastOffset).toBeLessThanOrEqual(11);
+    expect(journal.lastOffset).toBe(10);
+    vi.advanceTimersByTime(1000);
+    const before = journal.lastOffset;
+    journal.text('at once after a silence');
+    expect(journal.lastOffset).toBe(before + 1);
     journal.text('last');
     journal.append(END);
+    journal.text('after the end');
+    vi.advanceTimersByTime(1000);
     vi.useRealTimers();
     expect((await all(journal)).map((e) => (e.type === 'text' ? e.content : e.type))).toEqual([
       'last',
       'end',
     ]);
+  });
+
+  test('gives who only shows the reply its texts, cut to what is shown, and the end', async () => {
+    const journal = new Journal();
+    journal.append({ type: 'started' });
+    journal.text('a'.repeat(300_000));
+    journal.append(said('output'));
+    const entries: JournalEntry[] = [];
+    const reading = (async () => {
+      for await (const entry of journal.readDraft(0, AbortSignal.timeout(5000))) entries.push(entry);
+    })();
+    await vi.waitFor(() => expect(entries.length).toBe(1));
+    journal.append(said('more output'));
+    journal.text('b');
+    journal.append(END);
+    await reading;
+    expect(entries.map((e) => (e.type === 'text' ? [e.offset, e.content.length] : e.type))).toEqual([
+      [1, 200_000],
+      [4, 1],
+      'end',
+    ]);
+    expect((await all(journal)).length).toBe(5);
   });
 
   test.each([

@@ -15,6 +15,8 @@ const BYTES = 16 * 1024 * 1024,
   ENTRIES = 20_000;
 const TEXT_INTERVAL_MS = 100;
 const TEXT_BYTES = 1024 * 1024;
+/** More than anybody is shown of a reply that is still being written: 100,000 code points. */
+const DRAFT_CHARACTERS = 200_000;
 const SHORT = 1024;
 
 /**
@@ -30,7 +32,6 @@ export class Journal {
   #textTimer: NodeJS.Timeout | undefined;
   #waiters = new Set<() => void>();
   #isEnded = false;
-  #hasText = false;
 
   get lastOffset(): number {
     return this.#next - 1;
@@ -45,11 +46,11 @@ export class Journal {
     this.#push(this.#bytes > BYTES ? shortened(entry) : entry);
   }
 
-  /** Records the reply so far: at most every 100 ms, the final one always. */
+  /** Records the reply so far: at once after a silence, else at most every 100 ms; the final one always. */
   text(content: string): void {
+    if (this.#isEnded) return;
     this.#pendingText = content.length > TEXT_BYTES ? content.slice(0, TEXT_BYTES) : content;
-    this.#textTimer ??= setTimeout(() => this.#flushText(), TEXT_INTERVAL_MS);
-    if (!this.#hasText) this.#writeText();
+    if (this.#textTimer === undefined) this.#takeTurn();
   }
 
   /** Entries from this offset on as they arrive, until the end entry was given or the signal fires. */
@@ -65,6 +66,14 @@ export class Journal {
       next = entry.offset + 1;
       yield entry;
       if (entry.type === 'end') return;
+    }
+  }
+
+  /** As read, without what nobody needs who only shows the reply: its texts, cut, and the end. */
+  async *readDraft(from: number, signal: AbortSignal): AsyncGenerator<JournalEntry> {
+    for await (const entry of this.read(from, signal)) {
+      if (entry.type === 'text') yield { ...entry, content: entry.content.slice(0, DRAFT_CHARACTERS) };
+      else if (entry.type === 'end') yield entry;
     }
   }
 
@@ -95,6 +104,16 @@ export class Journal {
     return low;
   }
 
+  /** Writes the newest text, and lets the next one wait. */
+  #takeTurn(): void {
+    if (this.#pendingText === undefined) {
+      this.#textTimer = undefined;
+      return;
+    }
+    this.#writeText();
+    this.#textTimer = setTimeout(() => this.#takeTurn(), TEXT_INTERVAL_MS);
+  }
+
   #flushText(): void {
     clearTimeout(this.#textTimer);
     this.#textTimer = undefined;
@@ -105,7 +124,6 @@ export class Journal {
     if (this.#pendingText === undefined) return;
     const content = this.#pendingText;
     this.#pendingText = undefined;
-    this.#hasText = true;
     this.#entries = this.#entries.filter((e) => e.type !== 'text' || ((this.#bytes -= weight(e)), false));
     this.#push({ type: 'text', content });
   }

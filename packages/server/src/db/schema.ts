@@ -521,17 +521,6 @@ export interface RememberedDecisionsTable {
   created_at: GeneratedTime;
 }
 
-export interface DraftsTable {
-  thread_id: string;
-  org_id: string;
-  message_id: string;
-  run_id: string;
-  revision: number;
-  content: string;
-  removed: Generated<boolean>;
-  updated_at: GeneratedTime;
-}
-
 export interface CheckpointsTable {
   org_id: string;
   id: string;
@@ -1362,7 +1351,6 @@ export interface Database {
   tools: ToolsTable;
   approvals: ApprovalsTable;
   remembered_decisions: RememberedDecisionsTable;
-  drafts: DraftsTable;
   checkpoints: CheckpointsTable;
   workspace_records: WorkspaceRecordsTable;
   applies: AppliesTable;
@@ -1422,7 +1410,6 @@ export type ReviewPointRow = Selectable<ReviewPointsTable>;
 export type RunRow = Selectable<RunsTable>;
 export type ToolRow = Selectable<ToolsTable>;
 export type ApprovalRow = Selectable<ApprovalsTable>;
-export type DraftRow = Selectable<DraftsTable>;
 export type CheckpointRow = Selectable<CheckpointsTable>;
 export type ApplyRow = Selectable<AppliesTable>;
 export type BuildRow = Selectable<BuildsTable>;

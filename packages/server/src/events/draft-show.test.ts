@@ -1,12 +1,14 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
-import type { DraftRow, EventRow } from '../db/schema.ts';
+import type { EventRow } from '../db/schema.ts';
 import type { SseConnection } from '../http/sse.ts';
+import type { Draft } from './draft.ts';
 import { DraftShow } from './draft-show.ts';
+import type { DraftListener } from './drafts.ts';
 import { parseFrames } from './events.fixture.ts';
 
 let sent: string;
 let isCongested: boolean;
-let change: (draft: DraftRow) => void;
+let listener: DraftListener;
 let show: DraftShow;
 
 beforeEach(() => {
@@ -23,8 +25,8 @@ beforeEach(() => {
   show.start(
     {
       drafts: {
-        subscribe: (_, listener) => {
-          change = listener;
+        subscribe: (_, given) => {
+          listener = given;
           return () => {};
         },
         stop: () => {},
@@ -38,16 +40,16 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-const draft = (messageId: string, revision: number, removed = false): DraftRow => ({
-  thread_id: 'thr',
-  org_id: 'org',
-  message_id: messageId,
-  run_id: 'run',
-  revision,
-  content: `text ${revision}`,
-  removed,
-  updated_at: new Date(),
-});
+/** The draft of the run of that message: `m1` of `r1`. */
+const change = (messageId: string, revision: number) =>
+  listener.show({
+    threadId: 'thr',
+    messageId,
+    runId: messageId.replace('m', 'r'),
+    revision,
+    content: `text ${revision}`,
+  } satisfies Draft);
+const ended = (runId: string) => listener.end(runId);
 const persisted = (messageId: string) => {
   sent += show.supersede({ type: 'message.persisted', data: { id: messageId } } as unknown as EventRow) ?? '';
 };
@@ -59,25 +61,25 @@ const seen = () =>
 
 describe('a draft', () => {
   test('is shown once per revision, rising', () => {
-    for (const revision of [1, 2, 2, 1, 4]) change(draft('m1', revision));
+    for (const revision of [1, 2, 2, 1, 4]) change('m1', revision);
     expect(seen()).toEqual(['draft m1 1', 'draft m1 2', 'draft m1 4']);
   });
 
   test('read before its message passed, but told after it, is not shown', () => {
     persisted('m1');
-    change(draft('m1', 3));
+    change('m1', 3);
     expect(seen()).toEqual([]);
   });
 
   test('of a reader that lags waits; the newest is sent when the reader has caught up, none when its message came first', () => {
     isCongested = true;
-    change(draft('m1', 1));
-    change(draft('m1', 2));
+    change('m1', 1);
+    change('m1', 2);
     isCongested = false;
     vi.advanceTimersByTime(1_000);
     expect(seen()).toEqual(['draft m1 2']);
     isCongested = true;
-    change(draft('m1', 3));
+    change('m1', 3);
     persisted('m1');
     isCongested = false;
     vi.advanceTimersByTime(1_000);
@@ -87,19 +89,19 @@ describe('a draft', () => {
 
 describe('draft.removed', () => {
   test('follows the message, whichever of the two hints comes first, once', () => {
-    change(draft('m1', 1));
-    change(draft('m1', 1, true));
+    change('m1', 1);
+    ended('r1');
     persisted('m1');
-    change(draft('m2', 1));
+    change('m2', 1);
     persisted('m2');
-    change(draft('m2', 1, true));
+    ended('r2');
     vi.advanceTimersByTime(10_000);
     expect(seen()).toEqual(['draft m1 1', 'draft.removed m1', 'draft m2 1', 'draft.removed m2']);
   });
 
   test('comes by itself when no message follows', () => {
-    change(draft('m1', 1));
-    change(draft('m1', 1, true));
+    change('m1', 1);
+    ended('r1');
     vi.advanceTimersByTime(1_000);
     expect(seen()).toEqual(['draft m1 1']);
     vi.advanceTimersByTime(2_000);
@@ -107,7 +109,7 @@ describe('draft.removed', () => {
   });
 
   test('is not sent where no draft was shown', () => {
-    change(draft('m1', 1, true));
+    ended('r1');
     persisted('m1');
     vi.advanceTimersByTime(10_000);
     expect(seen()).toEqual([]);

@@ -3,14 +3,15 @@
  *
  *   nothing --draft--> shown --newer revision--> shown --its message is persisted--> nothing,
  *   `draft.removed` sent behind the message
- *                      shown --removed, and no message within two seconds--> nothing, `draft.removed` sent
+ *                      shown --its run ends, and no message within two seconds--> nothing, `draft.removed` sent
  *
- * A draft and its message come by two ways: the message wins. Once it has passed, no draft of it is shown,
- * and the removal waits for it.
+ * A draft comes from its runner and its message by the log: the message wins. Once it has passed, no draft of it is
+ * shown, and the removal waits for it.
  */
-import type { DraftRow, EventRow } from '../db/schema.ts';
+import type { EventRow } from '../db/schema.ts';
 import { sseFrame } from '../http/sse.ts';
 import type { SseConnection } from '../http/sse.ts';
+import type { Draft } from './draft.ts';
 import type { DraftFeed } from './drafts.ts';
 
 const MESSAGE_WAIT_MS = 2_000;
@@ -20,10 +21,10 @@ const CONGESTED_RETRY_MS = 200;
 export class DraftShow {
   readonly #connection: SseConnection;
   #unsubscribe: () => void = () => {};
-  #shown: { threadId: string; messageId: string; revision: number } | null = null;
+  #shown: Draft | null = null;
   /** The last messages that passed: their drafts are over. */
   readonly #passed: string[] = [];
-  #waiting: DraftRow | null = null;
+  #waiting: Draft | null = null;
   #retry: NodeJS.Timeout | undefined;
   #removal: NodeJS.Timeout | undefined;
 
@@ -32,7 +33,10 @@ export class DraftShow {
   }
 
   start(feed: { drafts: DraftFeed }, threadId: string): void {
-    this.#unsubscribe = feed.drafts.subscribe(threadId, (draft) => this.#change(draft));
+    this.#unsubscribe = feed.drafts.subscribe(threadId, {
+      show: (draft) => this.#show(draft),
+      end: (runId) => this.#end(runId),
+    });
   }
 
   stop(): void {
@@ -47,7 +51,7 @@ export class DraftShow {
     const messageId = event.data.id as string;
     this.#passed.push(messageId);
     if (this.#passed.length > 32) this.#passed.shift();
-    if (this.#waiting?.message_id === messageId) this.#waiting = null;
+    if (this.#waiting?.messageId === messageId) this.#waiting = null;
     return this.#shown?.messageId === messageId ? this.#takeRemoved() : undefined;
   }
 
@@ -58,27 +62,20 @@ export class DraftShow {
     return sseFrame('draft.removed', { threadId, messageId });
   }
 
-  #change(draft: DraftRow): void {
-    const isShown = this.#shown?.messageId === draft.message_id;
-    if (draft.removed) {
-      this.#waiting = null;
-      if (isShown) this.#awaitMessage(draft.message_id);
-      return;
-    }
-    if (this.#passed.includes(draft.message_id) || (isShown && draft.revision <= this.#shown!.revision))
+  #show(draft: Draft): void {
+    const isShown = this.#shown?.messageId === draft.messageId;
+    if (this.#passed.includes(draft.messageId) || (isShown && draft.revision <= this.#shown!.revision))
       return;
     if (this.#connection.isCongested()) return this.#later(draft);
+    this.#waiting = null;
     if (this.#shown && !isShown) this.#connection.sendLive(this.#takeRemoved());
-    this.#shown = { threadId: draft.thread_id, messageId: draft.message_id, revision: draft.revision };
-    this.#connection.sendLive(
-      sseFrame('draft', {
-        threadId: draft.thread_id,
-        messageId: draft.message_id,
-        runId: draft.run_id,
-        revision: draft.revision,
-        content: draft.content,
-      }),
-    );
+    this.#shown = draft;
+    this.#connection.sendLive(sseFrame('draft', draft));
+  }
+
+  #end(runId: string): void {
+    if (this.#waiting?.runId === runId) this.#waiting = null;
+    if (this.#shown?.runId === runId) this.#awaitMessage(this.#shown.messageId);
   }
 
   #awaitMessage(messageId: string): void {
@@ -88,13 +85,13 @@ export class DraftShow {
     }, MESSAGE_WAIT_MS).unref();
   }
 
-  #later(draft: DraftRow): void {
+  #later(draft: Draft): void {
     this.#waiting = draft;
     clearTimeout(this.#retry);
     this.#retry = setTimeout(() => {
       const newest = this.#waiting;
       this.#waiting = null;
-      if (newest) this.#change(newest);
+      if (newest) this.#show(newest);
     }, CONGESTED_RETRY_MS).unref();
   }
 }

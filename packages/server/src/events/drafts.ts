@@ -1,149 +1,149 @@
 /**
- * The reply as it grows, apart from the log: one row a thread in an unlogged table, a hint on the bus for
- * each change.
+ * The replies as they grow, beside the log and never in the database: each API process reads the journals of those runs
+ * whose threads its streams show (follow-draft.ts).
  *
- *   (none) --putDraft--> shown, revision 1 --putDraft--> revision + 1 --removeDraft--> removed --putDraft
- *   of another message--> revision 1
+ *   listened to --a look finds an active run, or `run.running` is on the log--> followed
+ *   followed --the run's end is on the log--> listened to
+ *   followed --nobody listens--> closed
  *
- * A removed draft stays as a row, so that a late write of the same message changes nothing.
+ * A listener gets a run's draft only after a look that began behind its subscription has found the run active: so its
+ * message, which supersedes the draft, is still to come on the listener's log.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Context } from '../context.ts';
-import { clean } from '../db/clean-text.ts';
-import type { DraftRow } from '../db/schema.ts';
-import type { Tx } from '../db/transaction.ts';
-import { findDraft, markDraftRemoved, upsertDraft } from './store.ts';
+import type { EventRow } from '../db/schema.ts';
+import type { Draft } from './draft.ts';
+import { FollowedDraft } from './follow-draft.ts';
+import type { RunnerAt } from './follow-draft.ts';
+import { findDraftRun } from './store.ts';
+import type { DraftRun } from './store.ts';
+import type { Tail } from './tail.ts';
 
-export interface Draft {
-  orgId: string;
-  threadId: string;
-  /** The id that the message will have once it is persisted. */
-  messageId: string;
-  runId: string;
-  /**
-   * The whole text so far; shown are its first 100,000 code points, as many as a message that is sent may
-   * have.
-   */
-  content: string;
+export interface DraftListener {
+  /** A newer text, or the first one of another run. */
+  show(this: void, draft: Draft): void;
+  /** The run has ended: if it has a message, that is on the log. */
+  end(this: void, runId: string): void;
 }
-
-type Deps = Pick<Context, 'db' | 'bus' | 'log'>;
-
-/** At most ten revisions a second and thread. */
-const INTERVAL_MS = 100;
-/** Each revision is the whole text, stored and sent to each reader ten times a second. */
-const CONTENT_CODE_POINTS = 100_000;
-/** The next revision of each thread that waits for its turn; null while none does. */
-const turns = new Map<string, { next: Draft | null }>();
-
-function cut(text: string): string {
-  if (text.length <= CONTENT_CODE_POINTS) return text;
-  let end = 0;
-  for (let count = 0; count < CONTENT_CODE_POINTS && end < text.length; count++)
-    end += text.codePointAt(end)! > 0xffff ? 2 : 1;
-  return text.slice(0, end);
-}
-
-async function storeDraft(ctx: Deps, draft: Draft): Promise<void> {
-  await upsertDraft(ctx.db, {
-    thread_id: draft.threadId,
-    org_id: draft.orgId,
-    message_id: draft.messageId,
-    run_id: draft.runId,
-    revision: 1,
-    content: clean(cut(draft.content)),
-  });
-  ctx.bus.notify('drafts', draft.threadId);
-}
-
-/**
- * Shows the newest text of the reply. Returns at once; of texts that come faster than ten a second the last
- * one counts. A failure is logged: a draft has no guarantee.
- */
-export function putDraft(ctx: Deps, draft: Draft): void {
-  const turn = turns.get(draft.threadId);
-  if (turn) {
-    turn.next = draft;
-    return;
-  }
-  turns.set(draft.threadId, { next: null });
-  void takeTurn(ctx, draft);
-}
-
-async function takeTurn(ctx: Deps, draft: Draft): Promise<void> {
-  const interval = sleep(INTERVAL_MS, undefined, { ref: false });
-  await storeDraft(ctx, draft).catch((error: unknown) =>
-    ctx.log.debug({ err: error }, 'a draft was not stored'),
-  );
-  await interval;
-  const { next } = turns.get(draft.threadId)!;
-  turns.delete(draft.threadId);
-  if (next) putDraft(ctx, next);
-}
-
-/**
- * Ends the draft in the transaction that persists its message. Streams send `draft.removed` behind that
- * message.
- */
-export async function removeDraft(tx: Tx, threadId: string): Promise<void> {
-  await markDraftRemoved(tx, threadId);
-  tx.wake('drafts', threadId);
-}
-
-type Listener = (draft: DraftRow) => void;
 
 export interface DraftFeed {
-  /**
-   * `listener` gets the thread's current draft, and the draft after each change. Returns the function that
-   * ends it.
-   */
-  subscribe(threadId: string, listener: Listener): () => void;
+  /** Returns the function that ends it. */
+  subscribe(threadId: string, listener: DraftListener): () => void;
   stop(): void;
 }
 
-/** Reads a changed draft once for all streams of this process that show it. */
-export function startDraftFeed(ctx: Deps): DraftFeed {
-  const threads = new Map<string, { listeners: Set<Listener>; isLoading: boolean; loadAgain: boolean }>();
+/** A look that fails, because the database is away, is repeated. */
+const LOOKS = 20;
+const LOOK_AGAIN_MS = 1_000;
+const ENDS: ReadonlySet<string> = new Set(['run.completed', 'run.failed', 'run.cancelled']);
 
-  async function load(threadId: string): Promise<void> {
-    const thread = threads.get(threadId);
-    if (!thread) return;
-    if (thread.isLoading) {
-      thread.loadAgain = true;
-      return;
+/** A thread that streams of this process show. */
+class ShownThread {
+  readonly listeners = new Set<DraftListener>();
+  followed: FollowedDraft | null = null;
+  /** Those that get the drafts of the followed run. */
+  readonly admitted = new Set<DraftListener>();
+  isLooking = false;
+  lookAgain = false;
+  /** Runs whose end came during the look under way, which may still have found them active. */
+  readonly ended = new Set<string>();
+
+  /** No draft comes from the followed run any more. */
+  leave(): void {
+    this.followed?.stop();
+    this.followed = null;
+    this.admitted.clear();
+  }
+}
+
+export function startDraftFeed(
+  ctx: Pick<Context, 'db' | 'log'>,
+  tail: Pick<Tail, 'subscribe'>,
+  runnerAt: RunnerAt,
+): DraftFeed {
+  const threads = new Map<string, ShownThread>();
+
+  async function look(threadId: string, thread: ShownThread): Promise<void> {
+    thread.lookAgain = true;
+    if (thread.isLooking) return;
+    thread.isLooking = true;
+    for (let failures = 0; thread.lookAgain && failures < LOOKS;) {
+      thread.lookAgain = false;
+      thread.ended.clear();
+      const listeners = [...thread.listeners];
+      try {
+        const run = await findDraftRun(ctx.db, threadId);
+        if (run && !thread.ended.has(run.id)) admit(thread, run, listeners);
+      } catch (error) {
+        ctx.log.debug({ err: error }, 'the run of a draft could not be read');
+        failures++;
+        thread.lookAgain = true;
+        await sleep(LOOK_AGAIN_MS, undefined, { ref: false });
+      }
+      thread.lookAgain &&= thread.listeners.size > 0;
     }
-    thread.isLoading = true;
-    try {
-      do {
-        thread.loadAgain = false;
-        // A listener that subscribes during this read may already have the message that supersedes its draft:
-        // the next read is for it.
-        const listeners = [...thread.listeners];
-        const draft = await findDraft(ctx.db, threadId);
-        if (draft) for (const listener of listeners) if (thread.listeners.has(listener)) listener(draft);
-      } while (thread.loadAgain);
-    } catch (error) {
-      ctx.log.debug({ err: error }, 'a draft could not be read');
-    } finally {
-      thread.isLoading = false;
+    thread.isLooking = false;
+  }
+
+  function admit(thread: ShownThread, run: DraftRun, listeners: DraftListener[]): void {
+    const waiting = listeners.filter((listener) => thread.listeners.has(listener));
+    if (!waiting.length) return;
+    if (thread.followed?.run.id !== run.id) {
+      thread.leave();
+      thread.followed = follow(thread, run);
+    }
+    const { current } = thread.followed;
+    for (const listener of waiting) {
+      if (thread.admitted.has(listener)) continue;
+      thread.admitted.add(listener);
+      if (current) listener.show(current);
     }
   }
 
-  const unlisten = ctx.bus.listen('drafts', (threadId) => void load(threadId));
-  ctx.bus.onReconnect(() => {
-    for (const threadId of threads.keys()) void load(threadId);
+  const follow = (thread: ShownThread, run: DraftRun): FollowedDraft =>
+    new FollowedDraft({
+      log: ctx.log,
+      runnerAt,
+      run,
+      onDraft(draft) {
+        for (const listener of thread.admitted) listener.show(draft);
+      },
+      onGivenUp: () => thread.leave(),
+    });
+
+  function arrive(event: EventRow): void {
+    const thread = event.thread_id === null ? undefined : threads.get(event.thread_id);
+    const runId = event.run_id;
+    if (!thread || runId === null) return;
+    if (event.type === 'run.running' && thread.followed?.run.id !== runId)
+      void look(event.thread_id!, thread);
+    else if (ENDS.has(event.type)) {
+      thread.ended.add(runId);
+      if (thread.followed?.run.id === runId) thread.leave();
+      for (const listener of thread.listeners) listener.end(runId);
+    }
+  }
+
+  const unsubscribe = tail.subscribe((events) => {
+    if (threads.size) for (const event of events) arrive(event);
   });
   return {
     subscribe(threadId, listener) {
-      const thread = threads.get(threadId) ?? { listeners: new Set(), isLoading: false, loadAgain: false };
+      const thread = threads.get(threadId) ?? new ShownThread();
       threads.set(threadId, thread);
       thread.listeners.add(listener);
-      void load(threadId);
+      void look(threadId, thread);
       return () => {
         thread.listeners.delete(listener);
-        if (!thread.listeners.size) threads.delete(threadId);
+        thread.admitted.delete(listener);
+        if (thread.listeners.size) return;
+        thread.leave();
+        if (threads.get(threadId) === thread) threads.delete(threadId);
       };
     },
-    stop: unlisten,
+    stop() {
+      unsubscribe();
+      for (const thread of threads.values()) thread.leave();
+    },
   };
 }

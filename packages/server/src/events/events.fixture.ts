@@ -12,8 +12,10 @@ import { openDatabase } from '../db/database.ts';
 import { createTestDatabase } from '../db/database.fixture.ts';
 import { appendEvent, transaction } from '../db/transaction.ts';
 import { newId } from '../ids.ts';
+import { noRunner } from '../runner/no-runner.ts';
 import { bindingOf } from './cursor.ts';
 import type { EventFilter } from './filter.ts';
+import type { RunnerAt } from './follow-draft.ts';
 import { EventHub } from './hub.ts';
 import { Publisher } from './publisher.ts';
 import { readEnd } from './store.ts';
@@ -117,7 +119,18 @@ export function readFrames(response: IncomingMessage, close: () => void): Reader
   return reader;
 }
 
-export async function openTestLog(settings: { eventRetentionSeconds?: number } = {}): Promise<TestLog> {
+/** A stream of a whole service. */
+export async function openStream(of: { base: string; key: string }, path: string): Promise<Reader> {
+  const request = get(`${of.base}${path}`, { headers: { 'x-api-key': of.key }, agent: false });
+  const response = await new Promise<IncomingMessage>((resolve, reject) =>
+    request.on('response', resolve).on('error', reject),
+  );
+  return readFrames(response, () => request.destroy());
+}
+
+export async function openTestLog(
+  settings: { eventRetentionSeconds?: number; runnerAt?: RunnerAt } = {},
+): Promise<TestLog> {
   const database = await createTestDatabase();
   const handle = openDatabase(database.connection, { max: 12 });
   const log = pino({ level: process.env.HEADRACE_TEST_LOG ?? 'silent' });
@@ -133,7 +146,7 @@ export async function openTestLog(settings: { eventRetentionSeconds?: number } =
     config: { eventRetentionSeconds: settings.eventRetentionSeconds ?? 604_800 } as Context['config'],
   };
   const ctx: TestContext = { ...basis, events: new EventHub(basis) };
-  await ctx.events.start(database.connection);
+  await ctx.events.start(database.connection, settings.runnerAt ?? (async () => ({ runner: noRunner })));
   const publishers: Publisher[] = [];
   const opening = new Map<
     string,

@@ -3,7 +3,6 @@ export { Publisher } from './publisher.ts';
 export { EventHub } from './hub.ts';
 export { makePartition } from './partitions.ts';
 export { raiseGeneration } from './store.ts';
-export { putDraft, removeDraft } from './drafts.ts';
 export { purgeDrafts } from './store.ts';
 export { caughtUp, startConsumer, takeBatch } from './consumer.ts';
 export type { Consumer, Consuming } from './consumer.ts';

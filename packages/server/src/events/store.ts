@@ -1,16 +1,16 @@
 /**
- * The only writer of the log (`events`, `log_state`, `log_consumers`) and of `drafts`. Rows of `outbox` are inserted as
+ * The only writer of the log (`events`, `log_state`, `log_consumers`). Rows of `outbox` are inserted as
  * transactions commit (`db/transaction.ts`) and deleted here. Every read of the log takes its end and the
  * clock from the same snapshot as its rows.
  */
 import { CompiledQuery, sql } from 'kysely';
-import type { Insertable, RawBuilder } from 'kysely';
+import type { RawBuilder } from 'kysely';
 import type { Client } from 'pg';
 import type { Db } from '../db/database.ts';
 import { countChanged } from '../db/purge.ts';
 import type { Purge } from '../db/purge.ts';
 import { prepared, preparedAs } from '../db/prepared.ts';
-import type { ConsumerName, DraftRow, DraftsTable, EventRow } from '../db/schema.ts';
+import type { ConsumerName, EventRow } from '../db/schema.ts';
 import type { Tx } from '../db/transaction.ts';
 import { parts } from './filter.ts';
 import type { EventFilter } from './filter.ts';
@@ -231,49 +231,29 @@ export async function deleteEventsBefore(
   return Number(numAffectedRows ?? 0);
 }
 
-/** Stores the draft's next revision, unless its message has removed it. */
-export async function upsertDraft(db: Db, draft: Insertable<DraftsTable>): Promise<void> {
-  await db
-    .insertInto('drafts')
-    .values(draft)
-    .onConflict((conflict) =>
-      conflict
-        .column('thread_id')
-        .doUpdateSet({
-          message_id: sql<string>`excluded.message_id`,
-          run_id: sql<string>`excluded.run_id`,
-          content: sql<string>`excluded.content`,
-          removed: false,
-          updated_at: sql<Date>`now()`,
-          revision: sql<number>`case when drafts.message_id = excluded.message_id then drafts.revision + 1 else 1 end`,
-        })
-        .where(sql<boolean>`not (drafts.removed and drafts.message_id = excluded.message_id)`),
-    )
-    .execute();
+/** An active run, whose draft can be read at its runner. */
+export interface DraftRun {
+  id: string;
+  threadId: string;
+  messageId: string;
+  runnerId: string | null;
 }
 
-export async function markDraftRemoved(tx: Tx, threadId: string): Promise<void> {
-  await tx.db
-    .updateTable('drafts')
-    .set({ removed: true, content: '' })
-    .where('thread_id', '=', threadId)
-    .where('removed', '=', false)
-    .execute();
-}
-
-/** The thread's draft, removed ones too; a draft whose run has ended counts as removed. */
-export async function findDraft(db: Db, threadId: string): Promise<DraftRow | undefined> {
-  const row = await db
-    .selectFrom('drafts')
-    .leftJoin('runs', 'runs.id', 'drafts.run_id')
-    .selectAll('drafts')
-    .select('runs.status')
-    .where('drafts.thread_id', '=', threadId)
+/** The thread's active run, if an agent works in it. */
+export const findDraftRun = (db: Db, threadId: string): Promise<DraftRun | undefined> =>
+  db
+    .selectFrom('runs')
+    .innerJoin('threads', 'threads.id', 'runs.thread_id')
+    .select([
+      'runs.id',
+      'runs.thread_id as threadId',
+      'runs.reply_message_id as messageId',
+      'threads.runner_id as runnerId',
+    ])
+    .where('runs.thread_id', '=', threadId)
+    .where(sql<boolean>`runs.status in ('running', 'waiting')`)
+    .where('runs.kind', '!=', 'restore')
     .executeTakeFirst();
-  if (!row) return undefined;
-  const { status, ...draft } = row;
-  return { ...draft, removed: draft.removed || (status !== 'running' && status !== 'waiting') };
-}
 
 const RAISED = 'greatest(log_state.generation + 1, (extract(epoch from clock_timestamp()) * 1000)::bigint)';
 
@@ -305,7 +285,7 @@ export async function followTimeline(client: Client): Promise<boolean> {
   return rows[0]?.is_raised ?? false;
 }
 
-/** Drafts of deleted threads. */
+/** Drafts of deleted threads that a process of the last release has stored: the release after this one drops their table. */
 export const purgeDrafts: Purge = (db, threadIds, limit) =>
   countChanged(
     db,

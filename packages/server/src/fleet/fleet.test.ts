@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { signedIn } from '../accounts/callers.fixture.ts';
+import { openStream } from '../events/events.fixture.ts';
 import { visit } from '../previews/previews.fixture.ts';
 import { newApp, newBench, ok, P, sh, until } from '../threads/threads.fixture.ts';
 import type { Bench } from '../threads/threads.fixture.ts';
@@ -97,6 +98,27 @@ describe('two runners', () => {
     expect((await visit(api, shown.url as string)).text).toBe('shown');
     await ok(api.call('DELETE', `${P}/apps/${bench.appId}/previews/${preview.id as string}`));
     await until('all places to be given back', async () => (await placesOf(a.bootId)) === 0);
+  });
+
+  test('the draft of a run is read at its runner by a process that only answers, until nobody listens', async () => {
+    const { s: api } = await fleet.beside('api');
+    const reader = await openStream(api, `${bench.app}/events/stream?threadId=${bench.threadId}`);
+    const { run } = await bench.send([sh('echo one'), sh('sleep 2; echo two'), sh('sleep 300')].join('\n'));
+    const shown = (text: string) =>
+      until(`the draft with ${text}`, () =>
+        reader.frames.find((f) => f.event === 'draft' && f.data.content.includes(text)),
+      );
+    const [one, two] = [await shown('one'), await shown('two')];
+    expect([one.data.runId, two.data.runId]).toEqual([run.id, run.id]);
+    expect(two.data.revision).toBeGreaterThan(one.data.revision);
+    const late = await openStream(fleet.s, `${bench.app}/events/stream?threadId=${bench.threadId}`);
+    await until('the draft as it stands', () => late.frames.some((f) => f.event === 'draft'));
+    expect(late.frames.find((f) => f.event === 'draft')).toEqual(two);
+    await ok(api.call('POST', `${bench.at}/stop`));
+    await bench.ended(run.id as string);
+    await until('its end', () => reader.frames.some((f) => f.event === 'draft.removed'));
+    reader.close();
+    late.close();
   });
 
   test('a runner that is silent for less than its lease goes on with its run', async () => {

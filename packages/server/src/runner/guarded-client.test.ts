@@ -11,9 +11,10 @@ function guarded(standing: Guard['standing']) {
   const client = {
     tasks: async () => (asked.push('tasks'), []),
     status: () => new Promise(() => {}),
-    async *journal(_id: string, _from: number, signal: AbortSignal) {
+    async *journal(...[, , signal, only]: Parameters<RunnerClient['journal']>) {
+      asked.push(`journal ${only}`);
       yield { type: 'started', offset: 0, at: '' };
-      await once(signal, 'abort');
+      await once(signal!, 'abort');
       throw new Error('broken');
     },
   } as unknown as RunnerClient;
@@ -39,11 +40,12 @@ describe('a runner', () => {
     expect(await at.tasks()).toEqual([]);
     expect(asked).toEqual(['tasks']);
     const status = faultOf(at.status());
-    const entries = at.journal('run_1')[Symbol.asyncIterator]();
+    const entries = at.journal('run_1', 0, undefined, 'draft')[Symbol.asyncIterator]();
     expect((await entries.next()).value).toMatchObject({ type: 'started' });
     const reading = faultOf(entries.next());
     lost.abort();
     expect([await status, await reading]).toEqual([503, 503]);
+    expect(asked).toEqual(['tasks', 'journal draft']);
   });
 
   test('that is lost is asked nothing', async () => {

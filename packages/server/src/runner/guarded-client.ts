@@ -66,13 +66,13 @@ function endWith<T>(signal: AbortSignal, promise: Promise<T>): Promise<T> {
 async function* guardedJournal(
   connected: () => RunnerClient,
   guard: () => Guard,
-  [id, from, signal]: Parameters<RunnerClient['journal']>,
+  [id, from, signal, only]: Parameters<RunnerClient['journal']>,
 ): AsyncGenerator<JournalEntry> {
   const { standing, signal: lost } = guard();
   if (standing === 'gone') throw missing();
   if (standing === 'lost') throw away();
   try {
-    yield* connected().journal(id, from, signal ? AbortSignal.any([signal, lost]) : lost);
+    yield* connected().journal(id, from, signal ? AbortSignal.any([signal, lost]) : lost, only);
   } catch (error) {
     throw lost.aborted && !signal?.aborted ? away() : error;
   }

@@ -41,8 +41,8 @@ export function routeCalls(current: RunnerClient, former: FormerRunners): Runner
       return tasks;
     },
     task: async (id) => (await ofTask(id)).task(id),
-    async *journal(id, from, signal) {
-      yield* (await ofTask(id)).journal(id, from, signal);
+    async *journal(id, from, signal, only) {
+      yield* (await ofTask(id)).journal(id, from, signal, only);
     },
     ack: async (id, offset) => (await ofTask(id)).ack(id, offset),
     cancel: async (id) => (await ofTask(id)).cancel(id),

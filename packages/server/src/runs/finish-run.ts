@@ -4,7 +4,6 @@ import { recordCheckpoint } from '../checkpoints/index.ts';
 import type { RunRow } from '../db/schema.ts';
 import type { Tx } from '../db/transaction.ts';
 import { appendEvent } from '../db/transaction.ts';
-import { removeDraft } from '../events/index.ts';
 import { insertReply } from '../messages/index.ts';
 import { scopeOf } from '../projects/index.ts';
 import { insertSource } from '../sources/index.ts';
@@ -96,5 +95,4 @@ async function persistReply(tx: Tx, { project }: LoadedThread, run: RunRow, cont
     id: run.reply_message_id,
     role: 'assistant',
   });
-  await removeDraft(tx, run.thread_id);
 }

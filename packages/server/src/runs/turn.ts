@@ -8,7 +8,6 @@ import { pendingApprovals } from '../approvals/index.ts';
 import { clean } from '../db/clean-text.ts';
 import type { RunRow } from '../db/schema.ts';
 import type { Tx } from '../db/transaction.ts';
-import { putDraft } from '../events/index.ts';
 import { takeMessage } from '../messages/index.ts';
 import { awaitRunner, RunnerAway } from '../runner/await-runner.ts';
 import { findTask } from '../runner/find-task.ts';
@@ -52,10 +51,8 @@ export async function driveTurn(started: StartedRun): Promise<TurnEnd> {
       async onEntry(entry) {
         if (watch.isGone) return;
         if (entry.type === 'tool') snapshots?.note(entry);
-        if (entry.type === 'text') {
-          text = clean(entry.content);
-          showDraft(started, text);
-        } else await record(started, entry);
+        if (entry.type === 'text') text = clean(entry.content);
+        else await record(started, entry);
       },
       async resumeFrom(_next, breaks) {
         if (breaks === READS || !(await hasTask(started))) return null;
@@ -91,15 +88,6 @@ async function hasTask({ ctx, run }: StartedRun): Promise<boolean> {
   );
   return isAnswering && (await findTask(ctx, run.id)) !== null;
 }
-
-const showDraft = ({ ctx, run }: StartedRun, content: string): void =>
-  putDraft(ctx, {
-    orgId: run.org_id,
-    threadId: run.thread_id,
-    runId: run.id,
-    messageId: run.reply_message_id,
-    content,
-  });
 
 /** Acts on one entry of the journal. */
 async function record(started: StartedRun, entry: JournalEntry): Promise<void> {

@@ -240,10 +240,9 @@ async function plantRows(at: {
     .insertInto('remembered_decisions')
     .values({ ...own, tool: 'sh', command: mark, allow: true })
     .execute();
-  await db
-    .insertInto('drafts')
-    .values({ ...own, message_id: 'msg_1', run_id: runId, revision: 1, content: mark })
-    .execute();
+  await sql`insert into drafts (org_id, thread_id, message_id, run_id, revision, content) values (${own.org_id}, ${own.thread_id}, 'msg_1', ${runId}, 1, ${mark})`.execute(
+    db,
+  );
   await db
     .insertInto('inherited_messages')
     .values({ ...own, position: 1, message_id: 'msg_1', role: 'user', content: mark })

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { openStream } from '../../events/events.fixture.ts';
 import { startTestServer } from '../../service.fixture.ts';
 import type { TestServer } from '../../service.fixture.ts';
 import { ok, until, wordsDuring } from '../../threads/threads.fixture.ts';
@@ -16,6 +17,19 @@ beforeAll(async () => {
 afterAll(() => server.close());
 
 describe('a repair that resolves', () => {
+  test('shows its reply as a draft on the stream of its thread', async () => {
+    const d = await r.clash('echo both > a.txt; echo said', report('resolved'));
+    const reader = await openStream(server, `${P}/apps/${d.appId}/events/stream?threadId=${d.threadId}`);
+    const apply = await r.repair(d);
+    await until('the end of the draft', () => reader.frames.some((f) => f.event === 'draft.removed'));
+    const drafts = reader.frames.filter((f) => f.event === 'draft');
+    expect(drafts.at(-1)!.data).toMatchObject({
+      runId: apply.repairs[0]!.runId,
+      content: expect.stringContaining('said'),
+    });
+    reader.close();
+  });
+
   test('is applied; published row by row, without a checkpoint', async () => {
     const d = await r.clash('echo both > a.txt', report('resolved', 'Kept both.', ['a.txt has both']));
     await r.prepared(d);
