@@ -36,6 +36,7 @@ import { importBenchmark } from './benchmarks/import.ts';
 import { jobsBenchmark } from './benchmarks/jobs.ts';
 import { mergeBenchmark } from './benchmarks/merge.ts';
 import { metricsBenchmark } from './benchmarks/metrics.ts';
+import { placementBenchmark } from './benchmarks/placement.ts';
 import { publishBenchmark } from './benchmarks/publish.ts';
 import { pullRequestsBenchmark } from './benchmarks/pull-requests.ts';
 import { pushBenchmark } from './benchmarks/push.ts';
@@ -94,6 +95,7 @@ const BENCHMARKS: Benchmark[] = [
   webhooksBenchmark,
   schedulesBenchmark,
   jobsBenchmark,
+  placementBenchmark,
   idleStreamsBenchmark,
   readsBenchmark,
   receiptsBenchmark,

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { chooseRunner } from './choose.ts';
-import type { Candidate } from './store.ts';
+import type { Candidate } from './choose.ts';
 
 /** Numbers from 0 to 1 that a seed decides (mulberry32). */
 function seeded(seed: number): () => number {
