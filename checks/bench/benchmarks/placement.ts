@@ -99,8 +99,7 @@ async function place(setup: Setup, ctx: Context, cpu: () => number): Promise<Rec
 }
 
 /** ms of a process on a core, by the kernel's own count. */
-const cpuOf = (pid: number) =>
-  Number(readFileSync(`/proc/${pid}/schedstat`, 'latin1').split(' ')[0]) / 1e6;
+const cpuOf = (pid: number) => Number(readFileSync(`/proc/${pid}/schedstat`, 'latin1').split(' ')[0]) / 1e6;
 
 const reportOf = (n: number): Report => ({
   bootId: runnerId(n),
@@ -119,7 +118,11 @@ const reportOf = (n: number): Report => ({
     limits: { memory: 'cgroup', processes: 'cgroup', cpu: 'cgroup', warnings: [] },
     egress: { allowed: n, refused: 0 },
     restore: 'overlay',
-    load: { memoryBytes: 64 * 2 ** 30, freeBytes: Math.round((20 + 30 * Math.random()) * 2 ** 30), sandboxes: 20 },
+    load: {
+      memoryBytes: 64 * 2 ** 30,
+      freeBytes: Math.round((20 + 30 * Math.random()) * 2 ** 30),
+      sandboxes: 20,
+    },
   },
   tasks: [],
   workspaces: [],
@@ -130,7 +133,10 @@ const reportOf = (n: number): Report => ({
 
 async function fill({ connection }: JobVersion, db: Context['db']): Promise<void> {
   for (let n = 1; n <= RUNNERS; n += TOGETHER)
-    await recordReports(db, Array.from({ length: TOGETHER }, (_, i) => reportOf(n + i)));
+    await recordReports(
+      db,
+      Array.from({ length: TOGETHER }, (_, i) => reportOf(n + i)),
+    );
   // Every second thread has its workspace at a runner. The rows are right by construction, without their projects.
   await onServer(
     connection,
@@ -156,7 +162,10 @@ function report(db: Context['db']): () => void {
       () => {
         const from = next;
         next = (next + TOGETHER) % RUNNERS;
-        void recordReports(db, Array.from({ length: TOGETHER }, (_, i) => reportOf(1 + from + i)));
+        void recordReports(
+          db,
+          Array.from({ length: TOGETHER }, (_, i) => reportOf(1 + from + i)),
+        );
       },
       (REGISTER_MS * TOGETHER) / RUNNERS,
     ),

@@ -67,9 +67,8 @@ const judge = async () => judgeSilent(db(), s.service.ctx.bus.seenServer()!.iden
 /** Three at most, drawn at random. */
 const draw = (holder = 'thread:new') => drawCandidates(db(), { holder, pool: 'default', projectId: 'prj_1' });
 const placeOf = async (holder: string) =>
-  (
-    await db().selectFrom('runner_places').select('boot_id').where('holder', '=', holder).executeTakeFirst()
-  )?.boot_id;
+  (await db().selectFrom('runner_places').select('boot_id').where('holder', '=', holder).executeTakeFirst())
+    ?.boot_id;
 const free = (holder: string) => transaction(s.service.ctx, (tx) => freePlace(tx, holder));
 
 test('silence makes a runner suspect, lost, then gone; a report before that makes it ready', async () => {
