@@ -35,6 +35,7 @@ import { idleSandboxesBenchmark } from './benchmarks/idle-sandboxes.ts';
 import { idleStreamsBenchmark } from './benchmarks/idle-streams.ts';
 import { importBenchmark } from './benchmarks/import.ts';
 import { jobsBenchmark } from './benchmarks/jobs.ts';
+import { machineLinkBenchmark } from './benchmarks/machine-link.ts';
 import { manyMachinesBenchmark } from './benchmarks/many-machines.ts';
 import { mergeBenchmark } from './benchmarks/merge.ts';
 import { metricsBenchmark } from './benchmarks/metrics.ts';
@@ -100,6 +101,7 @@ const BENCHMARKS: Benchmark[] = [
   placementBenchmark,
   fleetSeedsBenchmark,
   manyMachinesBenchmark,
+  machineLinkBenchmark,
   idleStreamsBenchmark,
   readsBenchmark,
   receiptsBenchmark,

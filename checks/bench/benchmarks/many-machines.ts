@@ -6,13 +6,15 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import type { Benchmark, Setup } from '../lib/benchmark.ts';
-import { cpuOf, cpuOfTree } from '../lib/cpu.ts';
+import { cpuOf, countCpu } from '../lib/cpu.ts';
 import { startMachines, startNullRunners } from '../lib/machines.ts';
 import type { Machines, NullRunners } from '../lib/machines.ts';
 import { newAppWith } from '../../harness/apps.ts';
 import { summarize } from '../../harness/statistics.ts';
 
 const RUNNERS = 300;
+/** In the short form. */
+const FEW_RUNNERS = 30;
 const CAPACITY = 16;
 const WORKERS = 2;
 /** Of each thread, one after the other. */
@@ -28,10 +30,11 @@ export const manyMachinesBenchmark: Benchmark = {
   name: 'many-machines',
   title: `${RUNNERS} runners without sandboxes: scripted runs, and the reports at rest`,
   async run(setup) {
-    const runs = Number(process.env['MACHINES_RUNS'] ?? (setup.quick ? 250 : 5_000));
+    const count = setup.quick ? FEW_RUNNERS : RUNNERS;
+    const runs = Number(process.env['MACHINES_RUNS'] ?? (setup.quick ? 100 : 5_000));
     const machines = await startMachines(setup, WORKERS);
     const runners = await startNullRunners(setup, {
-      count: RUNNERS,
+      count,
       capacity: CAPACITY,
       workers: machines.workers.map(({ address }) => address),
       tls: machines.authority.of('runner'),
@@ -39,12 +42,14 @@ export const manyMachinesBenchmark: Benchmark = {
     const client = new pg.Client(machines.database.url);
     await client.connect();
     setup.atEnd(() => client.end());
-    await ready(client);
-    const before = cpuNow(machines, runners);
+    await ready(client, count);
+    setup.say('all have registered');
+    const cpuNow = countParts(setup, machines, runners);
+    const before = cpuNow();
     const from = performance.now();
     const { waits, retries } = await work(setup, machines, runs);
     const seconds = (performance.now() - from) / 1000;
-    const after = cpuNow(machines, runners);
+    const after = cpuNow();
     const played = await runners.played();
     const faults = [
       ...played.flatMap((one) => one.faults),
@@ -56,7 +61,7 @@ export const manyMachinesBenchmark: Benchmark = {
     ];
     if (faults.length > 0) throw new Error(faults.slice(0, 10).join('\n'));
     const cold = played.reduce((sum, one) => sum + one.cold, 0);
-    const reports = await measureReports(setup, machines, runners);
+    const reports = await measureReports(setup, runners, cpuNow);
     const part = (name: keyof typeof before) => `${name} ${((after[name] - before[name]) / runs).toFixed(1)}`;
     return {
       rows: [{ what: 'message sent → completed seen', unit: 'ms', figures: summarize(waits) }],
@@ -69,7 +74,7 @@ export const manyMachinesBenchmark: Benchmark = {
           unit: '%',
         },
         {
-          what: `reports of ${RUNNERS} runners, CPU of workers and PostgreSQL, of a core`,
+          what: `reports of ${count} runners, CPU of workers and PostgreSQL, of a core`,
           bound: 'most',
           limit: 10,
           value: reports.more,
@@ -85,22 +90,33 @@ export const manyMachinesBenchmark: Benchmark = {
   },
 };
 
-async function ready(client: pg.Client): Promise<void> {
-  for (const deadline = Date.now() + 120_000; ; await sleep(500)) {
+async function ready(client: pg.Client, count: number): Promise<void> {
+  for (const deadline = Date.now() + 240_000; ; await sleep(500)) {
     const { rows } = await client.query<{ n: string }>(
       "select count(*) as n from runners where state = 'ready'",
     );
-    if (Number(rows[0]!.n) === RUNNERS) return;
+    if (Number(rows[0]!.n) === count) return;
     if (Date.now() > deadline) throw new Error(`${rows[0]!.n} runners have registered`);
   }
 }
 
-const cpuNow = ({ api, workers, database }: Machines, runners: NullRunners) => ({
-  api: cpuOf(api.pid),
-  workers: workers.reduce((sum, { pid }) => sum + cpuOf(pid), 0),
-  PostgreSQL: cpuOfTree(database.pid),
-  runners: cpuOf(runners.pid),
-});
+interface Cpu {
+  api: number;
+  workers: number;
+  PostgreSQL: number;
+  runners: number;
+}
+
+/** ms of CPU of each part, from now on. */
+function countParts(setup: Setup, { api, workers, database }: Machines, runners: NullRunners): () => Cpu {
+  const ofDatabase = countCpu(setup, 'postgres', database.pid);
+  return () => ({
+    api: cpuOf(api.pid),
+    workers: workers.reduce((sum, { pid }) => sum + cpuOf(pid), 0),
+    PostgreSQL: ofDatabase(),
+    runners: cpuOf(runners.pid),
+  });
+}
 
 /** Threads with messages, one after the other. Returns the time of each run, and how many calls were asked to retry. */
 async function work(
@@ -169,20 +185,29 @@ async function judge(client: pg.Client, runs: number, turns: string[]): Promise<
   ];
 }
 
+/** What the runs leave to do is done by then. */
+const SETTLE_MS = 15_000;
+/** A pause with its begin and end is shorter than what makes a runner suspect. */
 const PART_MS = 6_000;
+/** Until all report again, at their pace. */
+const REST_MS = 4_000;
 
-/** The same seconds with and without the reports, in turns; a pause is shorter than what makes a runner suspect. */
-async function measureReports(setup: Setup, machines: Machines, runners: NullRunners) {
-  const used = { with: [0, 0], without: [0, 0] } as Record<'with' | 'without', [number, number]>;
-  const rounds = setup.quick ? 2 : 5;
-  const measure = async (what: 'with' | 'without') => {
-    const [from, before] = [performance.now(), cpuNow(machines, runners)];
+/** The same seconds with and without the reports, in turns. */
+async function measureReports(
+  setup: Setup,
+  runners: NullRunners,
+  cpuNow: () => Cpu,
+): Promise<{ more: number; text: string }> {
+  const rounds = setup.quick ? 2 : 6;
+  const used = { with: { workers: 0, PostgreSQL: 0 }, without: { workers: 0, PostgreSQL: 0 } };
+  const measure = async (what: keyof typeof used) => {
+    const [from, before] = [performance.now(), cpuNow()];
     await sleep(PART_MS);
-    const [ms, after] = [performance.now() - from, cpuNow(machines, runners)];
-    used[what][0] += ((after.workers - before.workers) / ms) * (100 / rounds);
-    used[what][1] += ((after.PostgreSQL - before.PostgreSQL) / ms) * (100 / rounds);
+    const [ms, after] = [performance.now() - from, cpuNow()];
+    for (const part of ['workers', 'PostgreSQL'] as const)
+      used[what][part] += ((after[part] - before[part]) / ms) * (100 / rounds);
   };
-  await sleep(PART_MS);
+  await sleep(SETTLE_MS);
   for (let n = 0; n < rounds; n++) {
     await measure('with');
     runners.tell('pause');
@@ -190,13 +215,11 @@ async function measureReports(setup: Setup, machines: Machines, runners: NullRun
     runners.tell('go on');
     await sleep(REST_MS);
   }
-  const of = ([workers, postgres]: [number, number]) =>
-    `${workers.toFixed(1)} % of a core in ${WORKERS} workers and ${postgres.toFixed(1)} % in PostgreSQL`;
+  const text = (of: Pick<Cpu, 'workers' | 'PostgreSQL'>) =>
+    `${of.workers.toFixed(1)} % of a core in ${WORKERS} workers and ${of.PostgreSQL.toFixed(1)} % in PostgreSQL`;
+  const sum = (of: Pick<Cpu, 'workers' | 'PostgreSQL'>) => of.workers + of.PostgreSQL;
   return {
-    more: used.with[0] + used.with[1] - used.without[0] - used.without[1],
-    text: `At rest after these runs: ${of(used.with)} with the reports of ${RUNNERS} runners, ${of(used.without)} without, ${rounds} turns of ${PART_MS / 1000} s each.`,
+    more: sum(used.with) - sum(used.without),
+    text: `At rest after these runs: ${text(used.with)} with the reports, ${text(used.without)} without, ${rounds} turns of ${PART_MS / 1000} s each.`,
   };
 }
-
-/** Until all report again, at their pace. */
-const REST_MS = 4_000;

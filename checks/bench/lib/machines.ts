@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { join } from 'node:path';
 import { pidOf, startDatabase, startServiceOn } from '../../harness/database.ts';
 import { freePort } from '../../harness/free-port.ts';
-import { endProcess, spawnService } from '../../harness/service.ts';
+import { endProcess, lastOf, spawnService } from '../../harness/service.ts';
 import type { Service } from '../../harness/service.ts';
 import { TestAuthority } from '../../../packages/runner/src/tls/certificates.fixture.ts';
 import type { Address, TlsFiles } from '../../../packages/runner/src/tls/index.ts';
@@ -31,16 +31,20 @@ export async function startMachines(setup: Setup, workers: number): Promise<Mach
   const database = await startDatabase(setup.scratch);
   setup.atEnd(() => database.stop());
   const authority = new TestAuthority(setup.scratch);
-  const api = await startServiceOn(setup, database, {
-    HEADRACE_ROLES: 'api',
-    ...tlsEnv(authority.of('api')),
-  });
+  const api = await startServiceOn(
+    setup,
+    database,
+    { HEADRACE_ROLES: 'api', ...tlsEnv(authority.of('api')) },
+    [],
+    { hasSession: true },
+  );
   const started: Machines['workers'] = [];
   for (let n = 0; n < workers; n++) {
     const address = { host: '127.0.0.1', port: await freePort() };
     const child = spawnService({
       dataDir: api.dataDir,
       key: api.key,
+      hasSession: true,
       env: {
         DATABASE_URL: database.url,
         HEADRACE_SECRET_KEY: SECRET,
@@ -49,7 +53,10 @@ export async function startMachines(setup: Setup, workers: number): Promise<Mach
         ...tlsEnv(authority.of('worker')),
       },
     });
-    for (const stream of [child.stdout!, child.stderr!]) stream.resume();
+    const said = lastOf(child);
+    child.once('exit', (code) => {
+      if (code !== 0) setup.say(`worker ${n} has ended: ${said()}`);
+    });
     setup.atEnd(() => endProcess(child));
     started.push({ pid: child.pid!, address });
   }
@@ -70,6 +77,7 @@ export async function startNullRunners(
 ): Promise<NullRunners> {
   const child = fork(join(import.meta.dirname, '../null-runners.ts'), [JSON.stringify(options)], {
     execArgv: ['--disable-warning=ExperimentalWarning'],
+    detached: true,
   });
   setup.atEnd(() => endProcess(child));
   await once(child, 'message');
