@@ -50,6 +50,7 @@ export const manyMachinesBenchmark: Benchmark = {
     const { waits, retries } = await work(setup, machines, runs);
     const seconds = (performance.now() - from) / 1000;
     const after = cpuNow();
+    setup.say(`${(runs / seconds).toFixed(1)} runs a second`);
     const played = await runners.played();
     const faults = [
       ...played.flatMap((one) => one.faults),
@@ -198,7 +199,7 @@ async function measureReports(
   runners: NullRunners,
   cpuNow: () => Cpu,
 ): Promise<{ more: number; text: string }> {
-  const rounds = setup.quick ? 2 : 6;
+  const rounds = setup.quick ? 2 : 4;
   const used = { with: { workers: 0, PostgreSQL: 0 }, without: { workers: 0, PostgreSQL: 0 } };
   const measure = async (what: keyof typeof used) => {
     const [from, before] = [performance.now(), cpuNow()];
@@ -213,6 +214,7 @@ async function measureReports(
     runners.tell('pause');
     await measure('without');
     runners.tell('go on');
+    setup.say(`reports, ${n + 1} turns: ${JSON.stringify(used)}`);
     await sleep(REST_MS);
   }
   const text = (of: Pick<Cpu, 'workers' | 'PostgreSQL'>) =>

@@ -3,6 +3,7 @@
  * All runners report meanwhile, at their real pace, and the workers' rounds over them go on.
  */
 import { readFileSync } from 'node:fs';
+import { sql } from 'kysely';
 import type { Benchmark, Setup } from '../lib/benchmark.ts';
 import { onServer, openHandle, quietLog, startJobServer } from '../lib/job-versions.ts';
 import type { JobVersion } from '../lib/job-versions.ts';
@@ -11,7 +12,7 @@ import type { Context } from '../../../packages/server/src/context.ts';
 import { judgeSilent, recordReports, recountPlaces } from '../../../packages/server/src/runner/store.ts';
 import type { Report } from '../../../packages/server/src/runner/store.ts';
 import { Fleet } from '../../../packages/server/src/runner/fleet.ts';
-import { freeAfter } from '../../../packages/server/src/runner/place-work.ts';
+import { freeAfter, placeWork } from '../../../packages/server/src/runner/place-work.ts';
 import { placeThread } from '../../../packages/server/src/workspaces/place-thread.ts';
 import { PROTOCOL_RANGE, REGISTER_MS } from '../../../packages/runner/src/registration.ts';
 
@@ -27,6 +28,7 @@ const KEEPERS = 20;
 const TOGETHER = 10;
 
 const runnerId = (n: number) => `rnr_${String(n).padStart(26, '0')}`;
+const projectOf = (n: number) => `prj_${String(n).padStart(26, '0')}`;
 const threadId = (n: number) => `thr_${String(n).padStart(26, '0')}`;
 
 export const placementBenchmark: Benchmark = {
@@ -54,20 +56,32 @@ export const placementBenchmark: Benchmark = {
     const ctx = { db: handle.db, fleet, log: quietLog, bus: { notify() {} } } as unknown as Context;
     const { rows } = await handle.pool.query<{ pid: number }>('select pg_backend_pid() as pid');
     const series = await place(setup, ctx, () => cpuOf(rows[0]!.pid));
+    stopReports();
+    const spread = await placeMany(setup, { ...ctx, db: others.db });
     return {
       rows: Object.entries(series).map(([what, samples]) => ({
         what,
         unit: 'ms',
         figures: summarize(samples),
       })),
-      aims: (['new thread', 'known thread'] as const).map((what) => ({
-        what: `${what}: CPU of PostgreSQL, p99`,
-        bound: 'most',
-        limit: 5,
-        value: summarize(series[`${what}: CPU of PostgreSQL`]!).p99,
-        unit: 'ms',
-      })),
+      aims: [
+        ...(['new thread', 'known thread'] as const).map((what) => ({
+          what: `${what}: CPU of PostgreSQL, p99`,
+          bound: 'most' as const,
+          limit: 5,
+          value: summarize(series[`${what}: CPU of PostgreSQL`]!).p99,
+          unit: 'ms' as const,
+        })),
+        {
+          what: 'the fullest runner at 70 %, of the mean',
+          bound: 'most',
+          limit: 1.3,
+          value: spread.imbalance,
+          unit: '×',
+        },
+      ],
       notes: [
+        spread.text,
         'A new thread has no workspace, a known one has it at a runner. CPU is that of the process of the connection that places, by the kernel; the answer includes waiting for a core, and for the disk at each commit.',
       ],
     };
@@ -96,6 +110,63 @@ async function place(setup: Setup, ctx: Context, cpu: () => number): Promise<Rec
     }
   }
   return series;
+}
+
+/** Of the work that is placed by several workers at once, until 70 % of all places are taken, and then comes and goes. */
+const MANY = { capacity: 16, placers: 8, projects: 600 };
+/** Of the runs of a thread, all but the first begin where its workspace is. */
+const RUNS_OF_THREAD = 3;
+
+async function placeMany(setup: Setup, ctx: Context): Promise<{ imbalance: number; text: string }> {
+  await sql`truncate runner_places`.execute(ctx.db);
+  await sql`update runners set reserved = 0`.execute(ctx.db);
+  const job = { signal: new AbortController().signal };
+  const groups = Array.from({ length: RUNNERS }, () => new Set<string>());
+  const held: { holder: string; runner: number }[] = [];
+  const target = Math.floor(RUNNERS * MANY.capacity * TAKEN);
+  const steps = setup.quick ? target : 2 * target;
+  let [step, warm, counted] = [0, 0, 0];
+  let reportedAt = 0;
+  const reportAll = async () => {
+    reportedAt = performance.now();
+    for (let from = 0; from < RUNNERS; from += TOGETHER)
+      await recordReports(
+        ctx.db,
+        groups
+          .slice(from, from + TOGETHER)
+          .map((of, i) => ({ ...reportOf(1 + from + i), capacity: MANY.capacity, groups: [...of] })),
+      );
+  };
+  await reportAll();
+  const placer = async () => {
+    while (step < steps) {
+      const n = step++;
+      // About as many as are placed while all report once.
+      if (n % RUNNERS === 0 || performance.now() - reportedAt > REGISTER_MS) await reportAll();
+      if (held.length >= target) {
+        const [ended] = held.splice(Math.floor(Math.random() * held.length), 1);
+        await freeAfter(ctx, job, ended!.holder);
+      }
+      const projectId = projectOf(Math.floor(Math.random() ** 2 * MANY.projects));
+      const holder = `build:many${n}`;
+      const placed = await placeWork(ctx, { holder, projectId, near: null });
+      if (typeof placed === 'string') throw new Error(placed);
+      const runner = Number(placed.at!.id.slice(4)) - 1;
+      counted++;
+      if (groups[runner]!.has(projectId)) warm++;
+      groups[runner]!.add(projectId);
+      held.push({ holder, runner });
+    }
+  };
+  await Promise.all(Array.from({ length: MANY.placers }, placer));
+  const loads = Array.from({ length: RUNNERS }, (_, n) => held.filter(({ runner }) => runner === n).length);
+  const [most, mean] = [Math.max(...loads), held.length / RUNNERS];
+  if (most > MANY.capacity) throw new Error(`a runner has ${most} of ${MANY.capacity} places`);
+  const first = (100 * warm) / counted;
+  return {
+    imbalance: most / mean,
+    text: `${steps} pieces of work of ${MANY.projects} projects, placed by ${MANY.placers} workers at once from nothing on: at ${held.length} of ${RUNNERS * MANY.capacity} places the fullest runner has ${most}, the emptiest ${Math.min(...loads)}, on average ${mean.toFixed(1)}. ${first.toFixed(1)} % began where files of the project were; with ${RUNS_OF_THREAD} runs a thread, of which the others find its workspace, ${((first + 100 * (RUNS_OF_THREAD - 1)) / RUNS_OF_THREAD).toFixed(1)} % of all runs.`,
+  };
 }
 
 /** ms of a process on a core, by the kernel's own count. */
@@ -128,7 +199,7 @@ const reportOf = (n: number): Report => ({
   workspaces: [],
   groups: Array.from({ length: PROJECTS }, (_, project) => project)
     .filter((project) => (project * 7 + n) % (RUNNERS / KEEPERS) === 0)
-    .map((project) => `prj_${String(project).padStart(26, '0')}`),
+    .map(projectOf),
 });
 
 async function fill({ connection }: JobVersion, db: Context['db']): Promise<void> {

@@ -168,14 +168,17 @@ test('three are drawn of those with room: first where the work is, then those th
 });
 
 test('work that has its place at a runner takes no second one there, and one elsewhere in its stead', async () => {
-  await recordReports(db(), [report('a', { capacity: 1 }), report('b')]);
+  await recordReports(db(), [report('a', { capacity: 2 }), report('b')]);
+  for (let n = 0; n < 3; n++) expect(await takePlaceAt(db(), 'thread:1', idOf('a'))).toBe(true);
+  expect(await reservedOf('a')).toBe(1);
+  expect(await takePlaceAt(db(), 'thread:2', idOf('a'))).toBe(true);
+  expect(await takePlaceAt(db(), 'thread:3', idOf('a'))).toBe(false);
+  // At one that is full it has what it has.
   expect(await takePlaceAt(db(), 'thread:1', idOf('a'))).toBe(true);
-  expect(await takePlaceAt(db(), 'thread:1', idOf('a'))).toBe(true);
-  expect([await reservedOf('a'), await takePlaceAt(db(), 'thread:2', idOf('a'))]).toEqual([1, false]);
   expect(await takePlaceAt(db(), 'thread:1', idOf('b'))).toBe(true);
   expect(await placeOf('thread:1')).toBe(idOf('b'));
   await transaction(s.service.ctx, recountPlaces);
-  expect([await reservedOf('a'), await reservedOf('b')]).toEqual([0, 1]);
+  expect([await reservedOf('a'), await reservedOf('b')]).toEqual([1, 1]);
   await silence('b', 11);
   expect(await takePlaceAt(db(), 'thread:1', idOf('b'))).toBe(false);
 });

@@ -50,7 +50,7 @@ export async function recordReports(db: Db, reports: readonly Report[]): Promise
       groups,
       status,
     }));
-  const { rows: recorded } = await sql<{ boot_id: string; address: string; is_new: boolean }>`
+  const query = sql<{ boot_id: string; address: string; is_new: boolean }>`
     with reported as (
       select boot_id, name, address, pool, array(select jsonb_array_elements_text(protocol)::integer) as protocol, capacity, is_draining, is_ok,
         memory_bytes, free_bytes, array(select jsonb_array_elements_text(groups)) as groups, status
@@ -63,7 +63,8 @@ export async function recordReports(db: Db, reports: readonly Report[]): Promise
       capacity = excluded.capacity, is_draining = excluded.is_draining, is_ok = excluded.is_ok, memory_bytes = excluded.memory_bytes, free_bytes = excluded.free_bytes,
       groups = case when k.groups = excluded.groups then k.groups else excluded.groups end, status = excluded.status, state = 'ready', last_seen_at = now()
     where k.state <> 'gone'
-    returning k.boot_id, k.address, k.xmax = 0 as is_new`.execute(db);
+    returning k.boot_id, k.address, k.xmax = 0 as is_new`;
+  const { rows: recorded } = await db.executeQuery(preparedAs('record_reports', query.compile(db)));
   const known = new Set(recorded.map((row) => row.boot_id));
   const started = recorded.filter((row) => row.is_new);
   if (started.length > 0) await loseFormer(db, started);
