@@ -27,6 +27,7 @@ import { environmentBenchmark } from './benchmarks/environment.ts';
 import { setupBenchmark } from './benchmarks/setup.ts';
 import { eventLagBenchmark } from './benchmarks/event-lag.ts';
 import { eventLoopBenchmark } from './benchmarks/event-loop.ts';
+import { fleetSeedsBenchmark } from './benchmarks/fleet-seeds.ts';
 import { forkBenchmark } from './benchmarks/fork.ts';
 import { gatewayBenchmark } from './benchmarks/gateway.ts';
 import { gitHttpBenchmark } from './benchmarks/git-http.ts';
@@ -35,8 +36,11 @@ import { idleSandboxesBenchmark } from './benchmarks/idle-sandboxes.ts';
 import { idleStreamsBenchmark } from './benchmarks/idle-streams.ts';
 import { importBenchmark } from './benchmarks/import.ts';
 import { jobsBenchmark } from './benchmarks/jobs.ts';
+import { machineLinkBenchmark } from './benchmarks/machine-link.ts';
+import { manyMachinesBenchmark } from './benchmarks/many-machines.ts';
 import { mergeBenchmark } from './benchmarks/merge.ts';
 import { metricsBenchmark } from './benchmarks/metrics.ts';
+import { placementBenchmark } from './benchmarks/placement.ts';
 import { publishBenchmark } from './benchmarks/publish.ts';
 import { pullRequestsBenchmark } from './benchmarks/pull-requests.ts';
 import { pushBenchmark } from './benchmarks/push.ts';
@@ -96,6 +100,10 @@ const BENCHMARKS: Benchmark[] = [
   webhooksBenchmark,
   schedulesBenchmark,
   jobsBenchmark,
+  placementBenchmark,
+  fleetSeedsBenchmark,
+  manyMachinesBenchmark,
+  machineLinkBenchmark,
   idleStreamsBenchmark,
   readsBenchmark,
   receiptsBenchmark,

@@ -37,7 +37,7 @@ export const startServiceOn = (
   { url }: BenchDatabase,
   env: Record<string, string> = {},
   nodeArgs: string[] = [],
-  again: Pick<StartOptions, 'dataDir' | 'key'> = {},
+  again: Pick<StartOptions, 'dataDir' | 'key' | 'hasSession'> = {},
 ): Promise<Service> =>
   setup.start({
     env: { DATABASE_URL: url, HEADRACE_SECRET_KEY: 'a secret of the benchmark, 32 characters', ...env },

@@ -23,6 +23,8 @@ export interface StartOptions {
   key?: string;
   /** Another version's main file; default this one's. */
   main?: string;
+  /** Whether it gets a session of its own, as Linux divides cores between sessions: like a machine of its own. */
+  hasSession?: boolean;
 }
 
 export interface Service extends Caller {
@@ -55,9 +57,10 @@ export async function startService(
     dataDir = mkdtempSync(join(scratch, 'data-')),
     key = makeServiceKey(),
     main = MAIN,
+    hasSession = false,
   }: StartOptions = {},
 ): Promise<Service> {
-  const child = spawnService({ env, nodeArgs, dataDir, key, main });
+  const child = spawnService({ env, nodeArgs, dataDir, key, main, hasSession });
   let base: string;
   try {
     base = await addressOf(child);
@@ -95,9 +98,11 @@ export function spawnService({
   dataDir,
   key,
   main = MAIN,
+  hasSession = false,
 }: StartOptions & { dataDir: string; key: string }): ChildProcess {
   return spawn(process.execPath, ['--disable-warning=ExperimentalWarning', ...nodeArgs, main], {
     stdio: ['ignore', 'pipe', 'pipe'],
+    detached: hasSession,
     env: {
       PATH: process.env.PATH,
       HOME: process.env.HOME,

@@ -24,7 +24,7 @@ const ACTIVE = [100, 10_000, 50_000];
 const WORKERS = 100;
 /** Of the other version: more of them would need more cores than there are. */
 const FORMER_WORKERS = 10;
-const PROCESSES = [2, 32];
+const PROCESSES = [2, 32, 64];
 const KINDS = ['run.work', 'build.work', 'preview.work', 'exec.work'] as const;
 
 type Series = Map<string, number[]>;

@@ -39,10 +39,11 @@ function tlsLink({ silenceMs = SILENCE_MS, ...target }: TlsTarget & { silenceMs?
         if (isWaiting(req)) req.destroy(new Error(`It was silent for ${silenceMs / 1000} seconds.`));
         else req.socket?.setTimeout(silenceMs);
       });
-      // What an upgraded connection says is not the runner's.
-      req.once('upgrade', (_res, socket: Duplex & { setTimeout?: (ms: number) => void }) =>
-        socket.setTimeout?.(0),
-      );
+      // What an upgraded connection says is not the runner's. Who visits a preview comes again at once.
+      req.once('upgrade', (_res, socket: Duplex & { setTimeout?: (ms: number) => void }) => {
+        socket.setTimeout?.(0);
+        void agent.prepare();
+      });
       return req;
     },
     close: () => agent.destroy(),

@@ -1,13 +1,25 @@
 import { once } from 'node:events';
 import { copyFileSync, mkdtempSync, readFileSync } from 'node:fs';
+import { request } from 'node:http';
 import { connect as connectPlain, createServer, type AddressInfo } from 'node:net';
 import { join } from 'node:path';
-import { connect } from 'node:tls';
+import { connect, type TLSSocket } from 'node:tls';
 import { X509Certificate } from 'node:crypto';
+import type { Readable } from 'node:stream';
+import { text } from 'node:stream/consumers';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { scratch } from '../runner.fixture.ts';
 import { TestAuthority } from './certificates.fixture.ts';
-import { connectTls, createTlsServer, parseAddress, rolesOf, TlsCredentials, TlsFault } from './index.ts';
+import { createRunnerClient } from '../client/runner-client.ts';
+import {
+  connectTls,
+  createTlsServer,
+  parseAddress,
+  rolesOf,
+  TlsAgent,
+  TlsCredentials,
+  TlsFault,
+} from './index.ts';
 import type { TlsFiles, TlsRole } from './index.ts';
 
 const folder = scratch();
@@ -20,11 +32,16 @@ interface Listening {
   /** Requests that were read. */
   requests: string[];
   refusals: string[];
+  /** Connections after their handshakes, and those of them that were upgraded. */
+  connections: TLSSocket[];
+  upgraded: TLSSocket[];
 }
 
 async function listening(files: TlsFiles, roles: TlsRole[]): Promise<Listening> {
   const requests: string[] = [],
-    refusals: string[] = [];
+    refusals: string[] = [],
+    connections: TLSSocket[] = [],
+    upgraded: TLSSocket[] = [];
   const server = createTlsServer(
     { tls: new TlsCredentials(files), roles, onRefused: (reason) => refusals.push(reason) },
     (req, res) => {
@@ -32,12 +49,19 @@ async function listening(files: TlsFiles, roles: TlsRole[]): Promise<Listening> 
       res.end('fine');
     },
   );
+  server.on('secureConnection', (socket) => connections.push(socket));
+  server.on('upgrade', (_req, socket: TLSSocket) => {
+    upgraded.push(socket);
+    socket.on('error', () => {});
+    socket.write('HTTP/1.1 101 Switching Protocols\r\nconnection: Upgrade\r\nupgrade: tcp\r\n\r\n');
+  });
   await once(server.listen(0, '127.0.0.1'), 'listening');
   onTestFinished(() => {
     server.close();
     server.closeAllConnections();
+    for (const socket of upgraded) socket.destroy();
   });
-  return { port: (server.address() as AddressInfo).port, requests, refusals };
+  return { port: (server.address() as AddressInfo).port, requests, refusals, connections, upgraded };
 }
 
 /** Sends a request right behind the handshake, whatever the certificate; the answer, or why there is none. */
@@ -140,6 +164,55 @@ describe('a client', () => {
         { role: 'runner', timeoutMs: 50 },
       ),
     ).rejects.toThrow('did not accept within 50 ms');
+  });
+});
+
+describe('connections that are opened ahead', () => {
+  const targetOf = (port: number) => ({ host: 'localhost', port, tls: new TlsCredentials(worker) });
+
+  test('serve the next request, are few, and end with the agent', async () => {
+    const { port, connections } = await listening(runner, ['worker']);
+    const agent = new TlsAgent(targetOf(port), 'runner');
+    await agent.prepare();
+    const [res] = (await once(request({ agent, host: 'localhost', port }).end(), 'response')) as [Readable];
+    await text(res);
+    expect(connections).toHaveLength(1);
+    await Promise.all(Array.from({ length: 10 }, () => agent.prepare()));
+    await vi.waitFor(() => expect(connections).toHaveLength(5));
+    agent.destroy();
+    await agent.prepare();
+    await vi.waitFor(() => expect(connections.filter((socket) => !socket.destroyed)).toEqual([]));
+  });
+
+  test('that ended meanwhile are not used', async () => {
+    const { port, connections, requests } = await listening(runner, ['worker']);
+    const agent = new TlsAgent(targetOf(port), 'runner');
+    onTestFinished(() => agent.destroy());
+    await agent.prepare();
+    await vi.waitFor(() => expect(connections).toHaveLength(1));
+    connections[0]!.destroy();
+    await once(connections[0]!, 'close');
+    await vi.waitFor(async () => {
+      const [res] = (await once(request({ agent, host: 'localhost', port }).end(), 'response')) as [Readable];
+      await text(res);
+    });
+    expect(requests).toHaveLength(1);
+  });
+
+  test('spare whoever visits a preview again the handshake', async () => {
+    const { port, connections, upgraded } = await listening(runner, ['worker']);
+    const client = createRunnerClient(targetOf(port));
+    onTestFinished(() => client.close());
+    for (let visits = 1; visits <= 3; visits++) {
+      onTestFinished(
+        (
+          (visit) => () =>
+            void visit.destroy()
+        )(await client.connect('prv_1')),
+      );
+      await vi.waitFor(() => expect(connections).toHaveLength(visits + 1));
+      expect(upgraded.at(-1)).toBe(connections[visits - 1]);
+    }
   });
 });
 

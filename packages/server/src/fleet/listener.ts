@@ -18,6 +18,8 @@ import { Reports } from './reports.ts';
 const MOST_BYTES = 16 * 1024 * 1024;
 const REQUEST_MS = 30_000;
 const HEADERS_MS = 10_000;
+/** Runners report every few seconds, each over one connection: a late report is to find it open. */
+const KEEP_ALIVE_MS = 60_000;
 
 const schema = Compile(RegistrationRequest);
 const PATH = new RegExp(`^/runners/(${BOOT_ID_PATTERN.slice(1, -1)})$`);
@@ -49,6 +51,7 @@ export async function startListener(
       roles: ['runner'],
       requestTimeout: REQUEST_MS,
       headersTimeout: HEADERS_MS,
+      keepAliveTimeout: KEEP_ALIVE_MS,
       onRefused: (reason) => ctx.log.warn({ reason }, 'a peer was refused at the listener for runners'),
     },
     (req, res) => void answer(ctx, reports, req, res),
@@ -84,8 +87,9 @@ async function answer(
     return refusal(503, 'unavailable', 'The report was not recorded. Send it again.');
   });
   if (!req.complete) res.setHeader('connection', 'close');
-  if (body === undefined) res.writeHead(status).end();
-  else res.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body));
+  res.statusCode = status;
+  if (body === undefined) res.end();
+  else res.setHeader('content-type', 'application/json').end(JSON.stringify(body));
 }
 
 async function route(ctx: Context, reports: Reports, req: IncomingMessage): Promise<Answer> {

@@ -14,7 +14,7 @@ const JUDGE_MS = 1_000;
  * Nobody is judged by silence before: while the database was away, or after a standby took its place, no report was
  * recorded. Whoever can report has done so by then.
  */
-const SEEN_MS = 10_000;
+export const SEEN_MS = 10_000;
 const DRAIN_MS = 1_000;
 const ROOM_MS = 2_000;
 const RECOUNT_MS = 10_000;

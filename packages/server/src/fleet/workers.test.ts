@@ -1,8 +1,11 @@
 /** Several workers and one runner; what a runner reports that is not its own; peers that are none. */
+import { once } from 'node:events';
+import { request } from 'node:http';
+import type { IncomingMessage } from 'node:http';
 import { sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { PROTOCOL_RANGE } from '@headrace/runner/registration';
-import { TlsCredentials } from '@headrace/runner/tls';
+import { TlsAgent, TlsCredentials } from '@headrace/runner/tls';
 import { WorkerLinks } from '../../../runner/src/machine/worker-links.ts';
 import { newBench, ok, sh, until } from '../threads/threads.fixture.ts';
 import type { Bench } from '../threads/threads.fixture.ts';
@@ -134,6 +137,21 @@ describe('a peer at the listener', () => {
     for await (const part of socket) parts.push(part as Buffer);
     expect(Buffer.concat(parts).toString()).toMatch(/^HTTP\/1\.1 40[134] /);
     expect(await callerOf('worker').dial()).toBeUndefined();
+  });
+
+  test('may report late over the same connection', async () => {
+    const target = {
+      host: '127.0.0.1',
+      port: fleet.port,
+      tls: new TlsCredentials(fleet.authority.of('runner')),
+    };
+    const agent = new TlsAgent(target, 'worker');
+    const req = request({ ...target, agent, method: 'PUT', path: `/runners/${bootId}` }).end(reportWith());
+    const [res] = (await once(req, 'response')) as [IncomingMessage];
+    expect([res.statusCode, res.headers['keep-alive']]).toEqual([200, 'timeout=60']);
+    res.resume();
+    await once(res, 'end');
+    agent.destroy();
   });
 
   test('that counts as gone has to register anew', async () => {

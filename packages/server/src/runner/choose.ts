@@ -1,8 +1,17 @@
-import type { Candidate } from './store.ts';
+/** A runner that has room for more work. */
+export interface Candidate {
+  boot_id: string;
+  capacity: number;
+  reserved: number;
+  /** The share of its memory that is used, 0 where that is unknown. */
+  used: number;
+  /** Whether it keeps files of the project. */
+  keeps: boolean;
+}
 
 /** Above this share of its places a runner takes no further work for the sake of the files that it keeps. */
-const WARM_LOAD = 0.8;
-const DRAWN = 3;
+export const WARM_LOAD = 0.8;
+export const DRAWN = 3;
 
 /** Of its places, those that are taken and half of what its memory says beyond them. */
 const loadOf = ({ reserved, capacity, used }: Candidate): number => reserved / capacity + used / 2;
@@ -22,7 +31,7 @@ function draw(from: readonly Candidate[], random: () => number): Candidate[] {
 /**
  * Where work of a project begins: at a runner that keeps the project's files and is not crowded, else at the
  * best of three. Three that are drawn by chance, since many workers choose at once by the same figures: the best
- * of all would get all they have.
+ * of all would get all they have. `candidates` may be a draw itself, those first that keep the files.
  */
 export function chooseRunner(
   candidates: readonly Candidate[],

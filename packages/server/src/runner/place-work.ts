@@ -9,7 +9,7 @@ import type { Tx } from '../db/transaction.ts';
 import type { Job } from '../jobs/job.ts';
 import { atRunner } from './at-runner.ts';
 import { chooseRunner } from './choose.ts';
-import { findCandidates, findPlace, freePlace, keepPlaceAt, ROOM, takePlaceAt } from './store.ts';
+import { drawCandidates, freePlace, keepPlaceAt, ROOM, takePlaceAt } from './store.ts';
 
 interface Need {
   /** The key of the work's jobs. */
@@ -33,17 +33,14 @@ const SUSPECT_SECONDS = 1;
  */
 export async function placeWork(ctx: Context, need: Need): Promise<Context | 'no room' | 'suspect'> {
   if (!ctx.fleet) return ctx;
-  const { holder, near } = need;
-  const has = await findPlace(ctx.db, holder);
-  if (has !== undefined && (near === null || has === near)) return atRunner(ctx, has);
-  if (has !== undefined) await freeWork(ctx, holder);
+  const { holder, projectId, near } = need;
   if (near !== null) {
     if (await takePlaceAt(ctx.db, holder, near)) return atRunner(ctx, near);
     if ((await ctx.fleet.findNow(near)).state() === 'suspect') return 'suspect';
   }
   for (let rivals = 0; rivals < RIVALS; rivals++) {
-    const candidates = await findCandidates(ctx.db, { pool: ctx.fleet.pool, projectId: need.projectId });
-    const chosen = chooseRunner(candidates);
+    const candidates = await drawCandidates(ctx.db, { holder, pool: ctx.fleet.pool, projectId });
+    const chosen = candidates.find((one) => one.holds) ?? chooseRunner(candidates);
     if (!chosen) return 'no room';
     if (await takePlaceAt(ctx.db, holder, chosen.boot_id)) return atRunner(ctx, chosen.boot_id);
   }
@@ -57,18 +54,13 @@ export async function stayAt(ctx: Context, holder: string, runnerId: string | nu
   return atRunner(ctx, runnerId);
 }
 
-/** Gives the place back. */
-export async function freeWork(ctx: Context, holder: string): Promise<void> {
-  if (ctx.fleet) await transaction(ctx, (tx) => freePlace(tx, holder));
-}
-
 /**
  * Gives the place back at the end of a job, unless another attempt goes on with the work. What is not given back is
  * found: nothing depends on it.
  */
 export async function freeAfter(ctx: Context, job: Pick<Job, 'signal'>, holder: string): Promise<void> {
-  if (job.signal.aborted) return;
-  await freeWork(ctx, holder).catch((err: unknown) =>
+  if (!ctx.fleet || job.signal.aborted) return;
+  await transaction(ctx, (tx) => freePlace(tx, holder)).catch((err: unknown) =>
     ctx.log.debug({ err, holder }, 'a place at a runner was not given back'),
   );
 }

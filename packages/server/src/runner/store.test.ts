@@ -5,8 +5,7 @@ import { transaction } from '../db/transaction.ts';
 import { startTestServer } from '../service.fixture.ts';
 import type { TestServer } from '../service.fixture.ts';
 import {
-  findCandidates,
-  findPlace,
+  drawCandidates,
   freePlace,
   hasUsableRunner,
   judgeSilent,
@@ -65,6 +64,11 @@ const silence = (name: string, seconds: number) =>
   );
 /** By the server that this process has watched. */
 const judge = async () => judgeSilent(db(), s.service.ctx.bus.seenServer()!.identity);
+/** Three at most, drawn at random. */
+const draw = (holder = 'thread:new') => drawCandidates(db(), { holder, pool: 'default', projectId: 'prj_1' });
+const placeOf = async (holder: string) =>
+  (await db().selectFrom('runner_places').select('boot_id').where('holder', '=', holder).executeTakeFirst())
+    ?.boot_id;
 const free = (holder: string) => transaction(s.service.ctx, (tx) => freePlace(tx, holder));
 
 test('silence makes a runner suspect, lost, then gone; a report before that makes it ready', async () => {
@@ -122,9 +126,9 @@ test('takes new work: one that reports, has sandboxes and a known version, and d
     Object.entries(reports).map(([name, given]) => report(name, given)),
   );
   await silence('silent', 11);
-  const candidates = await findCandidates(db(), { pool: 'default', projectId: 'prj_1' });
+  const candidates = await draw();
   expect(candidates.map((one) => one.boot_id).toSorted()).toEqual([idOf('newer'), idOf('usable')]);
-  expect(candidates[0]).toMatchObject({ capacity: 2, reserved: 0, used: 0.25, keeps: false });
+  expect(candidates[0]).toMatchObject({ capacity: 2, reserved: 0, used: 0.25, keeps: false, holds: false });
   for (const name of ['draining', 'broken', 'foreign', 'silent'])
     expect([name, await takePlaceAt(db(), `thread:${name}`, idOf(name))]).toEqual([name, false]);
   expect(await hasUsableRunner(db(), 'default')).toBe(true);
@@ -133,13 +137,50 @@ test('takes new work: one that reports, has sandboxes and a known version, and d
 
 test('keeps files of a project: that is what its last report says', async () => {
   await recordReports(db(), [report('a', { groups: ['prj_1', 'prj_2'] }), report('b')]);
-  const keepers = async () =>
-    (await findCandidates(db(), { pool: 'default', projectId: 'prj_1' }))
-      .filter((one) => one.keeps)
-      .map((one) => one.boot_id);
+  const keepers = async () => (await draw()).filter((one) => one.keeps).map((one) => one.boot_id);
   expect(await keepers()).toEqual([idOf('a')]);
   await recordReports(db(), [report('a', { groups: ['prj_2'] })]);
   expect(await keepers()).toEqual([]);
+});
+
+test('three are drawn of those with room: first where the work is, then those that keep the project and are not crowded', async () => {
+  const others = Array.from({ length: 8 }, (_, i) => report(`other${i}`, { capacity: 10 }));
+  const keeps = { capacity: 10, groups: ['prj_1'] };
+  await recordReports(db(), [
+    ...others,
+    report('warm', keeps),
+    report('crowded', keeps),
+    report('full', { ...keeps, capacity: 1 }),
+    report('held', { capacity: 1 }),
+  ]);
+  await sql`update runners set reserved = 8 where name = 'crowded'`.execute(db());
+  await takePlaceAt(db(), 'build:1', idOf('full'));
+  await takePlaceAt(db(), 'thread:held', idOf('held'));
+  const drawn = new Set<string>();
+  for (let n = 0; n < 100; n++) {
+    const [first, ...rest] = (await draw()).map((one) => one.boot_id);
+    expect([first, rest.length]).toEqual([idOf('warm'), 2]);
+    for (const id of rest) drawn.add(id);
+  }
+  expect([...drawn].toSorted()).toEqual([...others.map((one) => one.bootId), idOf('crowded')].toSorted());
+  const [first, second] = await draw('thread:held');
+  expect([first!.boot_id, first!.holds, second!.boot_id]).toEqual([idOf('held'), true, idOf('warm')]);
+});
+
+test('work that has its place at a runner takes no second one there, and one elsewhere in its stead', async () => {
+  await recordReports(db(), [report('a', { capacity: 2 }), report('b')]);
+  for (let n = 0; n < 3; n++) expect(await takePlaceAt(db(), 'thread:1', idOf('a'))).toBe(true);
+  expect(await reservedOf('a')).toBe(1);
+  expect(await takePlaceAt(db(), 'thread:2', idOf('a'))).toBe(true);
+  expect(await takePlaceAt(db(), 'thread:3', idOf('a'))).toBe(false);
+  // At one that is full it has what it has.
+  expect(await takePlaceAt(db(), 'thread:1', idOf('a'))).toBe(true);
+  expect(await takePlaceAt(db(), 'thread:1', idOf('b'))).toBe(true);
+  expect(await placeOf('thread:1')).toBe(idOf('b'));
+  await transaction(s.service.ctx, recountPlaces);
+  expect([await reservedOf('a'), await reservedOf('b')]).toEqual([1, 1]);
+  await silence('b', 11);
+  expect(await takePlaceAt(db(), 'thread:1', idOf('b'))).toBe(false);
 });
 
 test('no more places are given than there are, however many ask at once', async () => {
@@ -150,11 +191,11 @@ test('no more places are given than there are, however many ask at once', async 
   expect(taken.filter(Boolean)).toHaveLength(3);
   expect(await reservedOf('a')).toBe(3);
   const held = taken.indexOf(true);
-  expect(await findPlace(db(), `build:${held}`)).toBe(idOf('a'));
+  expect(await placeOf(`build:${held}`)).toBe(idOf('a'));
   await free(`build:${held}`);
   await free(`build:${held}`);
   expect(await reservedOf('a')).toBe(2);
-  expect(await findPlace(db(), `build:${held}`)).toBeUndefined();
+  expect(await placeOf(`build:${held}`)).toBeUndefined();
 });
 
 test('what has begun keeps its place where it is, even if that is one too many', async () => {
@@ -178,7 +219,7 @@ test('places of work without a job are freed, and all are counted again', async 
   await sql`update runners set reserved = 7`.execute(db());
   await transaction(s.service.ctx, recountPlaces);
   expect(await reservedOf('a')).toBe(2);
-  expect(await findPlace(db(), 'thread:gone')).toBeUndefined();
+  expect(await placeOf('thread:gone')).toBeUndefined();
   await sql`delete from jobs where kind = 'nothing'`.execute(db());
 });
 

@@ -3,9 +3,12 @@ import { GONE_MS, LOST_MS, PROTOCOL_RANGE, SUSPECT_MS } from '@headrace/runner/r
 import type { RegistrationRequest } from '@headrace/runner/registration';
 import { sql } from 'kysely';
 import type { Db } from '../db/database.ts';
+import { preparedAs } from '../db/prepared.ts';
 import type { RunnerRow } from '../db/schema.ts';
 import type { Tx } from '../db/transaction.ts';
 import { wakeFirstWaiting } from '../jobs/store.ts';
+import { DRAWN, WARM_LOAD } from './choose.ts';
+import type { Candidate } from './choose.ts';
 
 export interface Report extends RegistrationRequest {
   bootId: string;
@@ -16,17 +19,6 @@ export type KnownRunner = Pick<
   RunnerRow,
   'boot_id' | 'name' | 'address' | 'state' | 'status' | 'is_draining' | 'is_ok'
 >;
-
-/** A runner that has room for more work. */
-export interface Candidate {
-  boot_id: string;
-  capacity: number;
-  reserved: number;
-  /** The share of its memory that is used, 0 where that is unknown. */
-  used: number;
-  /** Whether it keeps files of the project. */
-  keeps: boolean;
-}
 
 /** What jobs wait for that no runner has room for. */
 export const ROOM = 'runners';
@@ -58,7 +50,7 @@ export async function recordReports(db: Db, reports: readonly Report[]): Promise
       groups,
       status,
     }));
-  const { rows: recorded } = await sql<{ boot_id: string; address: string; is_new: boolean }>`
+  const query = sql<{ boot_id: string; address: string; is_new: boolean }>`
     with reported as (
       select boot_id, name, address, pool, array(select jsonb_array_elements_text(protocol)::integer) as protocol, capacity, is_draining, is_ok,
         memory_bytes, free_bytes, array(select jsonb_array_elements_text(groups)) as groups, status
@@ -71,7 +63,8 @@ export async function recordReports(db: Db, reports: readonly Report[]): Promise
       capacity = excluded.capacity, is_draining = excluded.is_draining, is_ok = excluded.is_ok, memory_bytes = excluded.memory_bytes, free_bytes = excluded.free_bytes,
       groups = case when k.groups = excluded.groups then k.groups else excluded.groups end, status = excluded.status, state = 'ready', last_seen_at = now()
     where k.state <> 'gone'
-    returning k.boot_id, k.address, k.xmax = 0 as is_new`.execute(db);
+    returning k.boot_id, k.address, k.xmax = 0 as is_new`;
+  const { rows: recorded } = await db.executeQuery(preparedAs('record_reports', query.compile(db)));
   const known = new Set(recorded.map((row) => row.boot_id));
   const started = recorded.filter((row) => row.is_new);
   if (started.length > 0) await loseFormer(db, started);
@@ -163,38 +156,47 @@ export async function listRunners(
     .execute();
 }
 
-/** The runners of a pool with room. */
-export async function findCandidates(
+/** What work that looks for a place is. */
+interface Wanted {
+  holder: string;
+  pool: string;
+  projectId: string;
+}
+
+/**
+ * Some runners of a pool with room, drawn at random: those that keep the project and are not crowded come first, and
+ * before them the one where the work has its place already.
+ */
+export async function drawCandidates(
   db: Db,
-  { pool, projectId }: { pool: string; projectId: string },
-): Promise<Candidate[]> {
-  const { rows } = await sql<Candidate>`
-    select boot_id, capacity, reserved, coalesce(1 - free_bytes::float8 / nullif(memory_bytes, 0), 0) as used,
-      boot_id in (select boot_id from runners where groups @> array[${projectId}]::text[]) as keeps
-    from runners where pool = ${pool} and reserved < capacity and ${isUsable}`.execute(db);
-  return rows;
+  { holder, pool, projectId }: Wanted,
+): Promise<(Candidate & { holds: boolean })[]> {
+  const query = sql<Candidate & { holds: boolean }>`
+    select boot_id, capacity, reserved, coalesce(1 - free_bytes::float8 / nullif(memory_bytes, 0), 0) as used, keeps, holds from (
+      select *, boot_id in (select boot_id from runners where groups @> array[${projectId}]::text[]) as keeps,
+        boot_id in (select boot_id from runner_places where holder = ${holder}) as holds
+      from runners where pool = ${pool} and ${isUsable}
+    ) k where holds or reserved < capacity
+    order by holds desc, (keeps and reserved < capacity * ${WARM_LOAD}::float8) desc, random() limit ${DRAWN}`;
+  return (await db.executeQuery(preparedAs('draw_candidates', query.compile(db)))).rows;
 }
 
-/** Where work has its place, if that runner still takes work. */
-export async function findPlace(db: Db, holder: string): Promise<string | undefined> {
-  const { rows } = await sql<{ boot_id: string }>`
-    select boot_id from runner_places join runners using (boot_id) where holder = ${holder} and ${isUsable}`.execute(
-    db,
-  );
-  return rows[0]?.boot_id;
-}
-
-/** Takes a place for work that has none; false where the runner has no room, or takes no new work. */
+/**
+ * Takes a place for work, unless it has that one; false where the runner has no room, or takes no new work. What it
+ * had elsewhere is counted again later.
+ */
 export async function takePlaceAt(db: Db, holder: string, bootId: string): Promise<boolean> {
-  const { rows } = await sql`
-    with taken as (
-      update runners set reserved = reserved + 1 where boot_id = ${bootId} and reserved < capacity and ${isUsable} returning boot_id
+  const query = sql<{ is_there: boolean }>`
+    with had as (
+      select boot_id from runner_places join runners using (boot_id) where holder = ${holder} and boot_id = ${bootId} and ${isUsable}
+    ), taken as (
+      update runners set reserved = reserved + 1 where boot_id = ${bootId} and reserved < capacity and ${isUsable} and not exists (select from had) returning boot_id
+    ), placed as (
+      insert into runner_places (holder, boot_id) select ${holder}, boot_id from taken
+      on conflict (holder) do update set boot_id = excluded.boot_id, taken_at = now() returning boot_id
     )
-    insert into runner_places (holder, boot_id) select ${holder}, boot_id from taken
-    on conflict (holder) do update set boot_id = excluded.boot_id, taken_at = now() returning holder`.execute(
-    db,
-  );
-  return rows.length > 0;
+    select exists (select from had) or exists (select from placed) as is_there`;
+  return (await db.executeQuery(preparedAs('take_place', query.compile(db)))).rows[0]!.is_there;
 }
 
 /** Records the place of work that is at a runner already, whether or not there is room. */

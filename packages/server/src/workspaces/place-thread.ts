@@ -1,4 +1,5 @@
 import type { Context } from '../context.ts';
+import { rowsPrepared } from '../db/prepared.ts';
 import { atRunner, isLost } from '../runner/at-runner.ts';
 import { placeWork, stayAt } from '../runner/place-work.ts';
 
@@ -6,11 +7,11 @@ import { placeWork, stayAt } from '../runner/place-work.ts';
 const THERE: ReadonlySet<string | null> = new Set(['preparing', 'ready', 'cleanup_pending']);
 
 async function runnerOf(ctx: Context, threadId: string) {
-  return ctx.db
+  const query = ctx.db
     .selectFrom('threads')
     .select(['project_id', 'runner_id', 'workspace_status'])
-    .where('id', '=', threadId)
-    .executeTakeFirst();
+    .where('id', '=', threadId);
+  return (await rowsPrepared(ctx.db, 'thread_place', query))[0];
 }
 
 /**
