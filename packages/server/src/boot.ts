@@ -139,6 +139,7 @@ async function boot(config: Config, log: Logger, { stops, stopAll, onFatal }: En
     formerRunners: runner?.former ?? new FormerRunners(),
     fleet,
     at: null,
+    host: null,
     processId,
     version: VERSION,
     listening: { port: config.port },

@@ -28,7 +28,8 @@ export type Channel =
   | 'resources'
   | 'limits'
   | 'webhooks'
-  | 'schedules';
+  | 'schedules'
+  | 'hosts';
 type Listener = (payload: string) => void;
 
 const LOOK =
@@ -93,6 +94,7 @@ export async function openBus(
     'limits',
     'webhooks',
     'schedules',
+    'hosts',
   ];
 
   const deliver = (channel: Channel, payload: string) => {
