@@ -118,7 +118,9 @@ export class HostHub {
   #welcome(ws: WebSocket, host: KnownHost): void {
     const connection = new HostConnection(ws, host);
     this.#all.add(connection);
-    const ended = new Promise<void>((resolve) => connection.onClosed(resolve)).then(() => this.#ended(connection));
+    const ended = new Promise<void>((resolve) => connection.onClosed(resolve)).then(() =>
+      this.#ended(connection),
+    );
     this.#ends.add(ended);
     void ended.finally(() => this.#ends.delete(ended));
     this.#begin(connection).catch((err: unknown) => {
@@ -189,8 +191,8 @@ export class HostHub {
   /** Tells the host what has ended: its tasks, and its worktrees. */
   #forget(connection: HostConnection, status: HostStatus): void {
     const { host } = connection;
-    this.#over(connection, (client) => forgetEnded(this.#ctx, { host, client }, status)).catch((err: unknown) =>
-      this.#ctx.log.debug({ err, host: host.id }, 'a host was not told what has ended'),
+    this.#over(connection, (client) => forgetEnded(this.#ctx, { host, client }, status)).catch(
+      (err: unknown) => this.#ctx.log.debug({ err, host: host.id }, 'a host was not told what has ended'),
     );
   }
 
@@ -213,7 +215,10 @@ export class HostHub {
     if (this.#own.get(host.id) === connection) this.#own.delete(host.id);
     if (epoch === null) return;
     await endConnection(this.#ctx.db, host.id, epoch).catch((err: unknown) =>
-      this.#ctx.log.warn({ err, host: host.id }, 'the end of a connection was not recorded; its silence shows it'),
+      this.#ctx.log.warn(
+        { err, host: host.id },
+        'the end of a connection was not recorded; its silence shows it',
+      ),
     );
   }
 

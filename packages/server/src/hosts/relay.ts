@@ -86,7 +86,10 @@ function answer(stream: ClientHttp2Stream, headers: IncomingHttpHeaders, res: Se
   const type = headers['content-type'];
   stream.setTimeout(SILENT_MS, () => res.destroy());
   if (type?.includes('json') && !type.includes('ndjson')) bound(stream, res);
-  res.writeHead(Number(headers[constants.HTTP2_HEADER_STATUS]), type === undefined ? {} : { 'content-type': type });
+  res.writeHead(
+    Number(headers[constants.HTTP2_HEADER_STATUS]),
+    type === undefined ? {} : { 'content-type': type },
+  );
   res.flushHeaders();
   stream.pipe(res);
   // An answer that breaks off is not taken for a whole one.

@@ -22,7 +22,7 @@ export const selectHosts = (db: Db | Tx['db']) =>
 const touched = sql<Date>`greatest(now(), updated_at + interval '1 millisecond')`;
 
 /** What jobs wait for whose host is away, or whose folder another run works in. */
-export const hostWait = (hostId: string): string => `host:${hostId}`;
+export const hostWait = (hostId: string): `host:${string}` => `host:${hostId}`;
 export const folderWait = (bindingId: string): string => `folder:${bindingId}`;
 
 export async function insertHost(

@@ -74,7 +74,11 @@ function requireShared({ share, user_id: userId }: SeenHost, principal: Principa
 const offline = () =>
   new ApiError('host_offline', 'The host is offline. Start its program, headrace host, and retry.');
 
-async function findBinding(db: Db | Tx['db'], hostId: string, bindingId: string): Promise<BindingRow | undefined> {
+async function findBinding(
+  db: Db | Tx['db'],
+  hostId: string,
+  bindingId: string,
+): Promise<BindingRow | undefined> {
   return db
     .selectFrom('bindings')
     .selectAll()

@@ -47,10 +47,7 @@ interface Parts {
   upgrades?: Upgrades;
 }
 
-export async function createHttpServer(
-  ctx: Context,
-  parts: Parts,
-): Promise<FastifyInstance> {
+export async function createHttpServer(ctx: Context, parts: Parts): Promise<FastifyInstance> {
   const admission = new Admission(ctx, parts.authenticate);
   const refuse = (error: unknown, request: FastifyRequest, reply: FastifyReply) =>
     sendError(ctx, error, { request, reply, headers: admission.headersOf(request) });

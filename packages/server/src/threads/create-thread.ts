@@ -98,7 +98,8 @@ export const createDirectThread = write({
 
 /** What the schema cannot say. */
 function requireConsistent(body: Static<typeof DirectBody>): void {
-  const { sourceId, baseBranch, spendLimitMicros, executionTarget, trackerIssueUrl, errorTrackerIssue } = body;
+  const { sourceId, baseBranch, spendLimitMicros, executionTarget, trackerIssueUrl, errorTrackerIssue } =
+    body;
   const faults = [
     ...(sourceId !== undefined && baseBranch !== undefined
       ? [{ path: '/baseBranch', message: 'must not be given together with sourceId' }]
@@ -109,7 +110,9 @@ function requireConsistent(body: Static<typeof DirectBody>): void {
     ...(executionTarget === undefined
       ? []
       : Object.entries({ sourceId, baseBranch, spendLimitMicros }).flatMap(([name, value]) =>
-          value === undefined ? [] : [{ path: `/${name}`, message: 'must not be given with executionTarget' }],
+          value === undefined
+            ? []
+            : [{ path: `/${name}`, message: 'must not be given with executionTarget' }],
         )),
     ...issueUrlFaults('/trackerIssueUrl', trackerIssueUrl),
     ...issueUrlFaults('/errorTrackerIssue/url', errorTrackerIssue?.url),
