@@ -51,7 +51,8 @@ export async function serveHost(cli: Cli, options: Options): Promise<void> {
       onAway: (why, ms) =>
         cli.say(`Not connected: ${shown(why)}. The next attempt is in ${Math.ceil(ms / 1000)} s.`),
     });
-    if (reason !== undefined) throw new Fault(EXIT.denied, `This host has ended: ${reason}.`);
+    if (reason !== undefined)
+      throw new Fault(EXIT.denied, `This host has ended: ${reason.replace(/\.$/, '')}.`);
     throw new Fault(EXIT.interrupted, 'The host has ended, with all that its agents were doing.');
   } finally {
     stopListening();

@@ -43,6 +43,7 @@ export class Line {
       { endStream: content === undefined },
     );
     const parts: Buffer[] = [];
+    stream.on('error', () => {});
     stream.on('data', (part: Buffer) => parts.push(part));
     if (content !== undefined) stream.end(content);
     const [[head]] = await Promise.all([once(stream, 'response'), once(stream, 'end')]);
@@ -108,6 +109,10 @@ export async function fakeService() {
     line: (): Promise<Line> => {
       const line = lines.shift();
       return line ? Promise.resolve(line) : new Promise((resolve) => waiting.push(resolve));
+    },
+    /** Nobody waits for a connection any more. */
+    giveUp() {
+      waiting.length = 0;
     },
     /** From now on this status instead of 101; 0 for none. */
     refuse(status: number) {

@@ -19,6 +19,9 @@ import type { HostTurnRequest } from './protocol.ts';
 import { HostTurn, lost, PROGRAM_ENDED } from './turn.ts';
 import type { HostWorkspaces } from './workspaces.ts';
 
+/** It becomes a variable of the agent. */
+const MODEL = /^[\x21-\x7e]{1,128}$/;
+
 /** A task that this program has started, or found from an earlier one. */
 interface Known {
   workspaceId: string;
@@ -107,6 +110,8 @@ export class HostTasks {
   start(id: string, request: HostTurnRequest): boolean {
     if (this.#known.has(id)) return false;
     if (this.#forgotten.has(id)) throw new RunnerError(410, 'gone', 'This task was deleted.');
+    if (request.model !== null && !MODEL.test(request.model))
+      throw new RunnerError(400, 'invalid_request', 'model is no name of a model.');
     if (this.#isClosing) throw new RunnerError(503, 'unavailable', 'The program of the host is ending.');
     const workspace = this.#workspaces.get(request.workspaceId);
     if (workspace.mode !== request.mode || workspace.binding !== request.binding)
