@@ -1,6 +1,7 @@
 /** Threads at hosts, with the real program in this process: its connection, runs over it, and what becomes of them. */
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
 import { startTestServer } from '../service.fixture.ts';
 import type { TestServer } from '../service.fixture.ts';
 import { ok, refusal, sh, until } from '../threads/threads.fixture.ts';

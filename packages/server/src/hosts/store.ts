@@ -53,15 +53,25 @@ export async function saveHost(
     .executeTakeFirstOrThrow();
 }
 
+/** Rows of threads name them, so theirs stay, without contents. */
 async function endHosts(tx: Tx, of: { column: 'id' | 'org_id'; id: string }): Promise<void> {
   const ended = await tx.db
     .updateTable('hosts')
-    .set({ deleted_at: sql<Date>`now()`, token_hash: null, process_id: null, socket: null })
+    .set({
+      deleted_at: sql<Date>`now()`,
+      token_hash: null,
+      process_id: null,
+      socket: null,
+      name: '',
+      version: null,
+      providers: [],
+    })
     .where(of.column, '=', of.id)
     .where('deleted_at', 'is', null)
     .returning('id')
     .execute();
   for (const { id } of ended) {
+    await tx.db.deleteFrom('bindings').where('host_id', '=', id).execute();
     tx.wake('hosts', id);
     // What waits for it fails.
     await wakeWaiting(tx, hostWait(id));

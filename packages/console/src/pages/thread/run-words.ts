@@ -73,6 +73,8 @@ export function reasonsOf(thread: State): string[] {
   if (thread.stopRequestedAt !== null) reasons.push('The run is being stopped.');
   if (thread.waitingOn.includes('capacity'))
     reasons.push('A run waits for a free place: other runs go first.');
+  if (thread.waitingOn.some((one) => one.startsWith('host:')))
+    reasons.push('It waits for its host, which is offline.');
   for (const blocker of thread.blockedOn) reasons.push(blockedBy(blocker.split(':')[0] ?? blocker));
   if (thread.pendingWakeups > 1) reasons.push(`${thread.pendingWakeups} runs are queued.`);
   return reasons;
