@@ -1,6 +1,5 @@
-import { spawn, type ChildProcessWithoutNullStreams } from 'node:child_process';
+import { execFile, spawn, type ChildProcessWithoutNullStreams } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
-import { execFile } from 'node:child_process';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { RunnerError } from '../errors.ts';
 import { processStat } from '../sandbox/processes.ts';
@@ -46,8 +45,9 @@ export function startAgent(
 /** Ends what has the mark, and what came from `root`: asks, then kills. Throws `not_confirmed` 500. */
 export async function endAll(mark: string, root?: number): Promise<void> {
   const from = Date.now();
+  const found = new Map<number, string>();
   for (let signal: NodeJS.Signals = 'SIGTERM', last: NodeJS.Signals | undefined; ;) {
-    const pids = await processesOf(mark, root);
+    const pids = process.platform === 'linux' ? marked(mark, found, root) : await descendantsOf(root);
     if (pids.length === 0) return;
     const passed = Date.now() - from;
     if (passed > GENTLE_MS) signal = 'SIGKILL';
@@ -68,25 +68,35 @@ function send(pid: number, signal: NodeJS.Signals): void {
   }
 }
 
-async function processesOf(mark: string, root: number | undefined): Promise<number[]> {
-  if (process.platform !== 'linux') return root === undefined ? [] : descendantsOf(root);
+/**
+ * What has the mark in its environment, is below such a process, or was when it was looked at before (`found`: pid → start time). Only
+ * what leaves its parents and drops its environment before the end is missed.
+ */
+function marked(mark: string, found: Map<number, string>, root: number | undefined): number[] {
   const wanted = Buffer.from(`${MARK}=${mark}\0`);
-  return readdirSync('/proc')
-    .filter((name) => /^\d+$/.test(name) && isMarked(name, wanted))
-    .map(Number);
+  const all = readdirSync('/proc').flatMap((name) => (/^\d+$/.test(name) && processStat(Number(name))) || []);
+  for (const { pid, startTime } of all)
+    if ((pid === root && found.size === 0) || isMarked(pid, wanted)) found.set(pid, startTime);
+  for (let before = -1; before < found.size;) {
+    before = found.size;
+    for (const { pid, parent, startTime } of all) if (found.has(parent)) found.set(pid, startTime);
+  }
+  return all.flatMap(({ pid, startTime, state }) =>
+    found.get(pid) === startTime && state !== 'Z' ? pid : [],
+  );
 }
 
-function isMarked(pid: string, wanted: Buffer): boolean {
+function isMarked(pid: number, wanted: Buffer): boolean {
   try {
-    if (!readFileSync(`/proc/${pid}/environ`).includes(wanted)) return false;
-    return processStat(Number(pid))?.state !== 'Z';
+    return readFileSync(`/proc/${pid}/environ`).includes(wanted);
   } catch {
     return false; // gone, or another user's
   }
 }
 
 /** Where there is no /proc: all of its group, and all below them. What left the group and lost its parent is not found. */
-function descendantsOf(root: number): Promise<number[]> {
+function descendantsOf(root: number | undefined): Promise<number[]> {
+  if (root === undefined) return Promise.resolve([]);
   return new Promise((resolve) => {
     execFile('ps', ['-A', '-o', 'pid=,ppid=,pgid=,stat='], (_, stdout) => {
       const rows = stdout

@@ -18,8 +18,15 @@ export interface TestHost {
   git(...args: string[]): string;
 }
 
-/** A host's program in this process, with the folder `site` and the scripted agent, and the service that it serves. */
-export async function startHost({ folder, state }: { folder: string; state: string }): Promise<TestHost> {
+interface Given {
+  folder: string;
+  state: string;
+  /** As on the command line. */
+  agent?: string;
+}
+
+/** A host's program in this process, with the folder `site`, and the service that it serves. */
+export async function startHost({ folder, state, agent = 'agent_a=scripted' }: Given): Promise<TestHost> {
   const service = await fakeService();
   const end = new AbortController();
   const away: string[] = [];
@@ -29,7 +36,7 @@ export async function startHost({ folder, state }: { folder: string; state: stri
     version: '1.2.3',
     share: 'owner',
     folders: [folderOf(`site=${folder}`, '/')],
-    agents: [agentOf('agent_a=scripted')],
+    agents: [agentOf(agent)],
     env: { XDG_STATE_HOME: state },
     signal: end.signal,
     onOnline: () => {},

@@ -7,6 +7,7 @@ import { scratch } from '../runner.fixture.ts';
 import { tarOf } from '../tar.ts';
 import { startHost, turnOf, worktree, type TestHost } from './host.fixture.ts';
 
+const STAGED = 'headrace/host/hst_test/staged';
 const WAIT = { timeout: 20_000 };
 const top = scratch();
 const hosts: TestHost[] = [];
@@ -119,6 +120,51 @@ describe('a worktree', () => {
     }
     expect(existsSync(join(dir, '../x'))).toBe(false);
   });
+});
+
+test('a patch whose connection ends in its middle changes nothing, and holds nothing up', async () => {
+  const made = await host();
+  const { line, git, service } = made;
+  await line.put('/workspaces/thr_1', { binding: 'site', mode: 'worktree', branch: 'headrace/p' });
+  const dir = worktree(git, 'headrace/p')!;
+  const files = [
+    { path: '.headrace-patch.json', content: '{"delete":["README.md"]}' },
+    { path: 'new.txt', content: 'x'.repeat(100_000) },
+  ];
+  const upload = line.session.request({ ':method': 'POST', ':path': '/workspaces/thr_1/patch' });
+  upload.on('error', () => {}).write(tarOf(files).subarray(0, 50_000));
+  await expect.poll(() => existsSync(join(made.state, STAGED, 'thr_1/0')), WAIT).toBe(true);
+  line.socket.terminate();
+  const next = await service.line();
+  expect([existsSync(join(dir, 'README.md')), existsSync(join(dir, 'new.txt'))]).toEqual([true, false]);
+  const again = { method: 'POST', raw: tarOf(files) };
+  await expect.poll(async () => (await next.ask('/workspaces/thr_1/patch', again)).status, WAIT).toBe(204);
+  expect([existsSync(join(dir, 'README.md')), existsSync(join(dir, 'new.txt'))]).toEqual([false, true]);
+});
+
+test('a patch that was staged when the program was killed is completed by the next one', async () => {
+  const made = await host({ 'a.txt': 'a\n', 'b.txt': 'b\n' });
+  await made.line.put('/workspaces/thr_1', { binding: 'site', mode: 'worktree', branch: 'headrace/p' });
+  const dir = worktree(made.git, 'headrace/p')!;
+  await made.stop();
+  const plan = {
+    delete: ['a.txt'],
+    write: [
+      { path: 'b.txt', executable: false },
+      { path: 'c/d.txt', executable: true },
+    ],
+  };
+  // The first file is in its place already.
+  writeFileSync(join(dir, 'b.txt'), 'new\n');
+  fill(join(made.state, STAGED, 'thr_1'), { 'plan.json': JSON.stringify(plan), '1': 'd\n' });
+  const again = await startHost({ folder: made.folder, state: made.state });
+  hosts.push(again);
+  await again.line.ask('/status');
+  expect([existsSync(join(dir, 'a.txt')), existsSync(join(made.state, STAGED, 'thr_1'))]).toEqual([
+    false,
+    false,
+  ]);
+  expect(['b.txt', 'c/d.txt'].map((path) => readFileSync(join(dir, path), 'utf8'))).toEqual(['new\n', 'd\n']);
 });
 
 describe('a capture', () => {

@@ -10,7 +10,7 @@ import {
   chmodSync,
 } from 'node:fs';
 import { dirname, join } from 'node:path';
-import type { Readable } from 'node:stream';
+import { finished, type Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { below, makeWay, PathError } from '@headrace/agent/paths.ts';
 import { extract } from 'tar-stream';
@@ -49,22 +49,21 @@ export async function patch(folder: string, staged: string, tar: Readable): Prom
     if (error instanceof RunnerError) throw error;
     throw new RunnerError(400, 'invalid_tar', `The patch cannot be read: ${(error as Error).message}`);
   }
-  await finishPatch(folder, staged);
+  finishPatch(folder, staged);
 }
 
-/** Carries out what is staged for a worktree. What was done already is done again, to the same end. */
-export async function finishPatch(folder: string, staged: string): Promise<void> {
+/** Carries out what is staged for a worktree as a whole. What was done already is done again, to the same end. */
+export function finishPatch(folder: string, staged: string): void {
   const plan = readState<Plan>(join(staged, 'plan.json'));
-  if (plan) {
-    for (const path of plan.delete) remove(folder, path);
-    for (const [index, { path, executable }] of plan.write.entries()) {
-      const file = below(folder, path);
-      const from = join(staged, String(index));
-      if (!lstatSync(from, { throwIfNoEntry: false })) continue; // in its place already
-      makeWay(folder, file);
-      chmodSync(from, executable ? 0o755 : 0o644);
-      put(from, file);
-    }
+  if (!plan) return;
+  for (const path of plan.delete) remove(folder, path);
+  for (const [index, { path, executable }] of plan.write.entries()) {
+    const file = below(folder, path);
+    const from = join(staged, String(index));
+    if (!lstatSync(from, { throwIfNoEntry: false })) continue; // in its place already
+    makeWay(folder, file);
+    chmodSync(from, executable ? 0o755 : 0o644);
+    put(from, file);
   }
   rmSync(staged, { recursive: true, force: true });
 }
@@ -104,7 +103,9 @@ async function stage(folder: string, staged: string, tar: Readable): Promise<Pla
   let isFirst = true,
     left = CONTENT_BYTES;
   const archive = extract();
-  tar.once('error', (error) => archive.destroy(error)).pipe(archive);
+  // Also where the connection ends in the middle.
+  finished(tar, (error) => error && archive.destroy(error));
+  tar.pipe(archive);
   for await (const entry of archive) {
     const { name, type, size, mode } = entry.header;
     if (isFirst) {

@@ -69,7 +69,7 @@ async function openHost(
   const workspaces = new HostWorkspaces(state.path, folders);
   const tasks = new HostTasks(state.path, workspaces, agents);
   await tasks.recover();
-  await workspaces.recover();
+  workspaces.recover();
   return {
     state,
     host: { version, providers: agents.map(({ name }) => name), share, folders, workspaces, tasks },

@@ -20,7 +20,7 @@ import { HostTurn, lost, PROGRAM_ENDED } from './turn.ts';
 import type { HostWorkspaces } from './workspaces.ts';
 
 /** It becomes a variable of the agent. */
-const MODEL = /^[\x21-\x7e]{1,128}$/;
+const MODEL = /^\P{Cc}{1,128}$/u;
 
 /** A task that this program has started, or found from an earlier one. */
 interface Known {

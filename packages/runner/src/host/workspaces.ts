@@ -53,10 +53,14 @@ export class HostWorkspaces {
     }
   }
 
-  /** Completes what a killed program has left half done. */
-  async recover(): Promise<void> {
-    for (const [id, kept] of this.#kept)
-      if (kept.mode === 'worktree' && this.has(id)) await finishPatch(this.#worktree(id), this.#staged(id));
+  /** Completes restores that a killed program has begun. What cannot be completed is tried again at its next use. */
+  recover(): void {
+    for (const id of this.ids())
+      try {
+        this.get(id);
+      } catch (error) {
+        if (!(error instanceof RunnerError)) process.stderr.write(`${String(error)}\n`);
+      }
   }
 
   ids(): string[] {
@@ -78,6 +82,7 @@ export class HostWorkspaces {
     const bound = bindingNamed(this.#folders, kept.binding);
     const folder = kept.mode === 'direct' ? bound.path : this.#worktree(id);
     if (!isFolder(folder)) throw new RunnerError(404, 'not_found', 'The folder of the workspace is gone.');
+    if (kept.mode === 'worktree') finishPatch(folder, this.#staged(id));
     const open = this.#open.get(id) ?? {
       id,
       binding: kept.binding,
