@@ -102,7 +102,7 @@ export async function renameHost(cli: Cli, text: string, name: string): Promise<
 
 export async function rotateHostToken(cli: Cli, text: string): Promise<Exit> {
   const id = await hostNamed(cli, text);
-  const made = await cli.write((client) => client.hosts.rotateToken(id, {}, { signal: cli.signal }));
+  const made = await cli.write((client) => client.hosts.rotateToken(id, { signal: cli.signal }));
   return showSecret(cli, {
     what: 'token',
     secret: made.token,

@@ -1,12 +1,14 @@
 /** Threads at hosts, with the real program in this process: its connection, runs over it, and what becomes of them. */
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test, vi } from 'vitest';
 import { startTestServer } from '../service.fixture.ts';
 import type { TestServer } from '../service.fixture.ts';
 import { ok, refusal, sh, until } from '../threads/threads.fixture.ts';
 import { startProgram, startTestHost } from './hosts.fixture.ts';
 import type { TestHost } from './hosts.fixture.ts';
+
+vi.setConfig({ testTimeout: 60_000 });
 
 let s: TestServer;
 let host: TestHost;
@@ -102,6 +104,32 @@ test('one run at a time works in a folder, whichever thread it is of', async () 
     'completed',
   ]);
   expect(readFileSync(at('order'), 'utf8')).toBe('a\nb\n');
+});
+
+test('a worker beside the API reaches the host through it', async () => {
+  const api = await startTestServer({ HEADRACE_ROLES: 'api' });
+  const worker = await startTestServer({ HEADRACE_ROLES: 'worker' }, api);
+  const other = await startTestHost(api);
+  try {
+    const { project } = await ok(api.call('POST', '/api/projects', { name: 'n' }));
+    const { thread } = await ok(
+      api.call('POST', '/api/threads', {
+        projectId: project.id,
+        executionTarget: other.target(),
+        message: { content: sh('echo done > done.txt') },
+      }),
+    );
+    await until('the run to end', async () => {
+      const { thread: now } = await ok(api.call('GET', `/api/threads/${thread.id}`));
+      return now.runStatus === 'completed';
+    });
+    expect(existsSync(join(other.folder, 'done.txt'))).toBe(true);
+  } finally {
+    await other.stop();
+    other.remove();
+    await worker.close();
+    await api.close();
+  }
 });
 
 test('what a thread at a host does not have is refused', async () => {

@@ -142,7 +142,7 @@ export class HostHub {
     );
     if (epoch === null) return connection.end('refused');
     connection.epoch = epoch;
-    if (connection.over.signal.aborted) return endConnection(this.#ctx.db, host.id, epoch);
+    if (connection.over.signal.aborted) return this.#ended(connection);
     const other = this.#own.get(host.id);
     if (other && other.epoch! > epoch) return connection.end('replaced');
     this.#own.set(host.id, connection);
@@ -214,7 +214,8 @@ export class HostHub {
     this.#all.delete(connection);
     if (this.#own.get(host.id) === connection) this.#own.delete(host.id);
     if (epoch === null) return;
-    await endConnection(this.#ctx.db, host.id, epoch).catch((err: unknown) =>
+    const silentMs = Math.round(connection.silentMs);
+    await endConnection(this.#ctx.db, { hostId: host.id, epoch }, silentMs).catch((err: unknown) =>
       this.#ctx.log.warn(
         { err, host: host.id },
         'the end of a connection was not recorded; its silence shows it',

@@ -18,7 +18,7 @@ import type { HostConnection } from './connection.ts';
 const ANSWER_MS = 5 * 60_000;
 /** Within an answer. A journal shows a sign of life. */
 const SILENT_MS = 4 * SIGN_OF_LIFE_MS;
-/** Of an answer in JSON. */
+/** Of an answer in JSON, or a line of a journal. */
 const ANSWER_BYTES = 64 * 1024 ** 2;
 
 type Find = (id: string) => HostConnection | undefined;
@@ -85,7 +85,7 @@ function answer(stream: ClientHttp2Stream, headers: IncomingHttpHeaders, res: Se
   if (res.headersSent) return;
   const type = headers['content-type'];
   stream.setTimeout(SILENT_MS, () => res.destroy());
-  if (type?.includes('json') && !type.includes('ndjson')) bound(stream, res);
+  if (type?.includes('json')) bound(stream, res, type.includes('ndjson'));
   res.writeHead(
     Number(headers[constants.HTTP2_HEADER_STATUS]),
     type === undefined ? {} : { 'content-type': type },
@@ -98,10 +98,12 @@ function answer(stream: ClientHttp2Stream, headers: IncomingHttpHeaders, res: Se
   });
 }
 
-function bound(stream: ClientHttp2Stream, res: ServerResponse): void {
+/** Whoever reads it keeps it in memory, or of lines one at a time. */
+function bound(stream: ClientHttp2Stream, res: ServerResponse, isLines: boolean): void {
   let bytes = 0;
   stream.on('data', (part: Buffer) => {
-    bytes += part.length;
+    const end = isLines ? part.lastIndexOf(0x0a) : -1;
+    bytes = end < 0 ? bytes + part.length : part.length - end - 1;
     if (bytes > ANSWER_BYTES) res.destroy();
   });
 }

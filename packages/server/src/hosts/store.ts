@@ -190,11 +190,19 @@ export async function touchConnection(db: Db, hostId: string, epoch: number): Pr
     .execute();
 }
 
-/** Records the end of a connection, unless another one has replaced it. */
-export async function endConnection(db: Db, hostId: string, epoch: number): Promise<void> {
+/** Records the end of a connection that was silent for so long, unless another one has replaced it. */
+export async function endConnection(
+  db: Db,
+  { hostId, epoch }: { hostId: string; epoch: number },
+  silentMs: number,
+): Promise<void> {
   await db
     .updateTable('hosts')
-    .set({ process_id: null, socket: null })
+    .set({
+      process_id: null,
+      socket: null,
+      last_seen_at: sql<Date>`greatest(last_seen_at, now() - ${silentMs} * interval '1 millisecond')`,
+    })
     .where('id', '=', hostId)
     .where('epoch', '=', epoch)
     .execute();

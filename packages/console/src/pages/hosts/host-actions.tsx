@@ -84,7 +84,7 @@ function NewToken({ host, onClose }: Part) {
   const write = useWrite({
     intent: `new token of host ${host.id}`,
     isSecret: true,
-    call: (_: null, options) => client.hosts.rotateToken(host.id, {}, options),
+    call: (_: null, options) => client.hosts.rotateToken(host.id, options),
     onDone: ({ token }) => setMade({ token: token ?? null }),
   });
   return (
