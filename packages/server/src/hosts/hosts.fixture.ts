@@ -1,5 +1,7 @@
 /** For tests: a host of a test server, with its program in this process. */
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { connect, createServer } from 'node:net';
+import type { AddressInfo, Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { agentOf, folderOf, runHost } from '@headrace/runner/host';
@@ -23,6 +25,8 @@ export interface TestHost {
 }
 
 interface Options {
+  /** Where it dials; the server's own address by default. */
+  url?: string;
   share?: 'owner' | 'organization';
   files?: Record<string, string>;
 }
@@ -30,7 +34,7 @@ interface Options {
 /** Its program, once the host is online with the folder `notes`. */
 export async function startTestHost(
   s: TestServer,
-  { share = 'organization', files = { 'README.md': '# Notes\n' } }: Options = {},
+  { url = s.base, share = 'organization', files = { 'README.md': '# Notes\n' } }: Options = {},
 ): Promise<TestHost> {
   const cookie = await signedIn(s);
   const place = mkdtempSync(join(tmpdir(), 'headrace-host-'));
@@ -39,7 +43,7 @@ export async function startTestHost(
   for (const [path, content] of Object.entries(files)) writeFileSync(join(folder, path), content);
   const made = await s.call('POST', '/api/hosts', { name: 'Laptop' }, { cookie });
   const { host, token } = expectStatus(made, 201).body;
-  const program = startProgram(s, { token, folder, state, share });
+  const program = startProgram(s, { url, token, folder, state, share });
   const at = `/api/hosts/${host.id as string}`;
   const is = async (status: 'online' | 'offline') => {
     await until(`the host to be ${status}`, async () => (await ok(s.call('GET', at))).host.status === status);
@@ -75,11 +79,12 @@ export function startProgram(
     folder,
     state,
     share = 'organization',
+    url = s.base,
   }: { token: string; folder: string; state: string } & Options,
 ) {
   const end = new AbortController();
   const ended = runHost({
-    url: s.base,
+    url,
     token,
     version: '1.2.3',
     share,
@@ -95,6 +100,43 @@ export function startProgram(
     stop() {
       end.abort();
       return ended;
+    },
+  };
+}
+
+/** A line to the server that can be cut, and mended. */
+export async function startLine(s: TestServer) {
+  const { port, hostname } = new URL(s.base);
+  const open = new Set<Socket>();
+  let isCut = false;
+  const server = createServer((near) => {
+    const far = connect(Number(port), hostname);
+    for (const [from, to] of [
+      [near, far],
+      [far, near],
+    ] as const) {
+      open.add(from);
+      from.on('error', () => from.destroy());
+      from.on('close', () => to.destroy());
+      from.pipe(to);
+    }
+    if (isCut) near.destroy();
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const cut = () => {
+    isCut = true;
+    for (const socket of open) socket.destroy();
+    open.clear();
+  };
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    cut,
+    mend() {
+      isCut = false;
+    },
+    close() {
+      cut();
+      server.close();
     },
   };
 }

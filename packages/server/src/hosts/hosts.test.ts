@@ -5,7 +5,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, expect, test, vi } from 'vi
 import { startTestServer } from '../service.fixture.ts';
 import type { TestServer } from '../service.fixture.ts';
 import { ok, refusal, sh, until } from '../threads/threads.fixture.ts';
-import { startProgram, startTestHost } from './hosts.fixture.ts';
+import { startLine, startProgram, startTestHost } from './hosts.fixture.ts';
 import type { TestHost } from './hosts.fixture.ts';
 
 vi.setConfig({ testTimeout: 60_000 });
@@ -13,7 +13,7 @@ vi.setConfig({ testTimeout: 60_000 });
 let s: TestServer;
 let host: TestHost;
 beforeAll(async () => {
-  s = await startTestServer({ HEADRACE_HOST_GRACE_SECONDS: '1' });
+  s = await startTestServer({ HEADRACE_HOST_GRACE_SECONDS: '5' });
 }, 60_000);
 afterAll(async () => {
   await s?.close();
@@ -26,10 +26,10 @@ afterEach(async () => {
   host.remove();
 });
 
-async function newThread(fields: Record<string, unknown> = {}): Promise<string> {
+async function newThread(fields: Record<string, unknown> = {}, at = host): Promise<string> {
   const { project } = await ok(s.call('POST', '/api/projects', { name: 'n' }));
   const { thread } = await ok(
-    s.call('POST', '/api/threads', { projectId: project.id, executionTarget: host.target(), ...fields }),
+    s.call('POST', '/api/threads', { projectId: project.id, executionTarget: at.target(), ...fields }),
   );
   await until(
     'the thread to be prepared',
@@ -47,6 +47,13 @@ async function ended(id: string, runId: string) {
   });
 }
 const at = (name: string) => join(host.folder, name);
+function isAlive(pid: number): boolean {
+  try {
+    return process.kill(pid, 0);
+  } catch {
+    return false;
+  }
+}
 
 test('a run works in the folder, and costs nothing', async () => {
   const id = await newThread();
@@ -70,6 +77,34 @@ test('a message waits for a host that is away; a run that is under way fails aft
   expect((await ended(id, waiting)).status).toBe('completed');
   expect(existsSync(at('after.txt'))).toBe(true);
   await program.stop();
+});
+
+test('a stop counts at once while the host is away, which ends the agent when it is back', async () => {
+  const line = await startLine(s);
+  const other = await startTestHost(s, { url: line.url });
+  const there = (name: string) => join(other.folder, name);
+  try {
+    const id = await newThread({}, other);
+    const run = await say(id, sh('echo half > half.txt; echo $$ > pid; sleep 60; echo never > never.txt'));
+    await until(
+      'the agent to work',
+      () => existsSync(there('pid')) && readFileSync(there('pid'), 'utf8') !== '',
+    );
+    line.cut();
+    await other.is('offline');
+    await ok(s.call('POST', `/api/threads/${id}/stop`, {}));
+    expect((await ended(id, run)).status).toBe('cancelled');
+    line.mend();
+    await other.is('online');
+    const pid = Number(readFileSync(there('pid'), 'utf8'));
+    await until('the agent to end', () => !isAlive(pid));
+    const next = await ended(id, await say(id, sh('test -e half.txt && echo whole > whole.txt')));
+    expect([next.status, existsSync(there('whole.txt'))]).toEqual(['completed', true]);
+  } finally {
+    await other.stop();
+    other.remove();
+    line.close();
+  }
 });
 
 test('a second program replaces the first, a new token ends its connection, and the program says so', async () => {
