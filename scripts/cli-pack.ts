@@ -14,6 +14,10 @@ import { copyDocuments, packed } from './pack.ts';
 
 const root = join(import.meta.dirname, '..');
 const PACKAGE = join(root, 'packages/cli');
+const RUNNER = join(root, 'packages/runner');
+const AGENT = join(root, 'packages/agent/src');
+const REQUIRE =
+  "import { createRequire as makeRequire } from 'node:module'; const require = makeRequire(import.meta.url);";
 interface Manifest {
   private?: boolean;
   dependencies: Record<string, string>;
@@ -24,7 +28,8 @@ async function stageCli(folder: string): Promise<void> {
   rmSync(folder, { recursive: true, force: true });
   mkdirSync(folder, { recursive: true });
   const { metafile } = await build({
-    entryPoints: { headrace: join(PACKAGE, 'src/main.ts') },
+    // The built-in agent is a program of its own, which a host starts.
+    entryPoints: { headrace: join(PACKAGE, 'src/main.ts'), scripted: join(AGENT, 'scripted.ts') },
     absWorkingDir: root,
     outdir: join(folder, 'dist'),
     bundle: true,
@@ -35,6 +40,8 @@ async function stageCli(folder: string): Promise<void> {
     chunkNames: 'chunks/[name]-[hash]',
     minifySyntax: true,
     minifyWhitespace: true,
+    // `ws` is CommonJS, which asks for Node's own modules by require.
+    banner: { js: REQUIRE },
     external: ['@headrace/client'],
     plugins: [withoutHost],
     metafile: true,
@@ -48,7 +55,10 @@ async function stageCli(folder: string): Promise<void> {
 
 export const packCli = (folder: string): Promise<string> => packed(folder, stageCli);
 
-/** The operator's code stays out: its commands then say that they work on the host of the service. */
+/**
+ * The operator's code stays out: its commands then say that they work on the host of the service. Of the runner it has what
+ * `headrace host` is made of.
+ */
 const withoutHost: Plugin = {
   name: 'without-host',
   setup(builder) {
@@ -59,9 +69,11 @@ const withoutHost: Plugin = {
         ? { path, external: true }
         : undefined,
     );
-    builder.onResolve({ filter: /^@headrace\/(server|runner|agent)/ }, ({ path, importer }) => ({
-      errors: [{ text: `${importer} imports ${path}, which the published package does not have.` }],
-    }));
+    builder.onResolve({ filter: /^@headrace\/(server|runner|agent)/ }, ({ path, importer }) =>
+      path === '@headrace/runner/host' || (path.startsWith('@headrace/agent/') && importer.startsWith(RUNNER))
+        ? undefined
+        : { errors: [{ text: `${importer} imports ${path}, which the published package does not have.` }] },
+    );
   },
 };
 

@@ -35,6 +35,7 @@ app.get<{ Params: { appId: string; threadId: string } }>(
           run: run!,
           queuedRuns: 0,
           isHeld: false,
+          awayHost: null,
           pendingApprovals: [],
           pullRequests: [],
           task: null,

@@ -202,7 +202,11 @@ export function readDocument(): ApiDocument {
       };
     }),
   );
-  return { operations, errorFaults: validatorOf(document.components.schemas.Error!) };
+  return {
+    // A program's handshake is no request that is answered.
+    operations: operations.filter(({ base }) => base !== 'hosts.connectHost'),
+    errorFaults: validatorOf(document.components.schemas.Error!),
+  };
 }
 
 /** A feed's events, as its list names them. */

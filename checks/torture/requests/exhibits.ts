@@ -117,6 +117,7 @@ export async function makeExhibits(
   const {
     delivery: { id: deliveryId },
   } = await call(key, 'POST', `/api/webhooks/${webhookId}/test`, {});
+  const { host } = await call(owner, 'POST', '/api/hosts', { name: 'Laptop' });
   const repository = await exhibitRepository(calls, key);
   const {
     project: { id: boundProjectId },
@@ -134,6 +135,7 @@ export async function makeExhibits(
       executionId,
       webhookId,
       deliveryId,
+      hostId: host.id as string,
       appId,
       projectId,
       sourceId,

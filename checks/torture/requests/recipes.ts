@@ -183,7 +183,7 @@ export const RECIPES: Record<string, Recipe> = {
       ]),
       sourceId: undefined,
       baseBranch: undefined,
-      // 501 until there are local hosts.
+      // It takes a program that is connected.
       executionTarget: undefined,
       ...firstWork(random, isPlain),
     },
@@ -511,6 +511,12 @@ export const RECIPES: Record<string, Recipe> = {
   'automations.receiveHook': () => ({
     body: { id: randomUUID() },
     headers: [['authorization', `Bearer ${HOOK_SECRET}`]],
+  }),
+  'hosts.deleteHost': async ({ world }) => ({
+    ids: {
+      hostId: (await world.calls.call(world.owner, 'POST', '/api/hosts', { name: 'Gone soon' })).host
+        .id as string,
+    },
   }),
   'webhooks.createWebhook': ({ world, random }) => ({
     body: {

@@ -21,7 +21,7 @@ const LIMIT_MS = 5_000;
 const PLAIN = { paint: (_: string, text: string) => text, width: 80 };
 
 /** They need no sign-in, end one, or send nothing. Their own tests have these cases. */
-const LOCAL: readonly string[] = ['doctor', 'login', 'logout', 'repos credential'];
+const LOCAL: readonly string[] = ['doctor', 'host', 'login', 'logout', 'repos credential'];
 /** What they know, or the refusal that they asked for, is data. */
 const PRINTS_ANYWAY: readonly string[] = ['whoami', 'api'];
 const REMOTE = COMMANDS.filter(({ scope, name }) => scope !== 'none' && !LOCAL.includes(name));

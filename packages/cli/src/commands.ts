@@ -8,6 +8,7 @@ import { buildCommands } from './builds/commands.ts';
 import { setupCommands } from './builds/setup-commands.ts';
 import type { Command } from './core/command.ts';
 import { eventCommands } from './events/commands.ts';
+import { hostCommands } from './hosts/commands.ts';
 import { operatorCommands } from './operator/commands.ts';
 import { organizationCommands } from './organization/commands.ts';
 import { repositoryCommands } from './repositories/commands.ts';
@@ -19,6 +20,7 @@ export const COMMANDS: readonly Command[] = [
   ...appCommands,
   ...sourceCommands,
   ...threadCommands,
+  ...hostCommands,
   ...applyCommands,
   ...buildCommands,
   ...setupCommands,

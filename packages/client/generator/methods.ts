@@ -1,7 +1,7 @@
 /** The client's methods: their signatures, and the table from which `client.ts` makes them. */
 import type { OpenApi, Operation, Schema } from './document.ts';
 import { operationsOf } from './document.ts';
-import { FEEDS, METHODS } from './names.ts';
+import { FEEDS, HANDSHAKES, METHODS } from './names.ts';
 import { comment, typeOf } from './types.ts';
 
 const APP = '/api/platform/v1/apps/{appId}';
@@ -25,7 +25,7 @@ export interface Method {
 
 /** Throws for an operation without a name in `names.ts`, and for a name without an operation. */
 export function methodsOf(document: OpenApi): Method[] {
-  const operations = operationsOf(document);
+  const operations = operationsOf(document).filter(({ id }) => !HANDSHAKES.includes(id));
   const known = new Set(operations.map(({ id }) => id));
   const lost = [...Object.keys(METHODS), ...Object.keys(FEEDS)].filter((id) => !known.has(id));
   const unnamed = [...known].filter((id) => !METHODS[id] && !FEEDS[id]);

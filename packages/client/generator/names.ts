@@ -148,6 +148,13 @@ export const METHODS: Readonly<Record<string, string>> = {
   'webhooks.listDeliveries': 'webhooks.deliveries',
   'webhooks.getDelivery': 'webhooks.delivery',
   'webhooks.redeliver': 'webhooks.redeliver',
+  'hosts.createHost': 'hosts.create',
+  'hosts.listHosts': 'hosts.list',
+  'hosts.getHost': 'hosts.get',
+  'hosts.updateHost': 'hosts.update',
+  'hosts.deleteHost': 'hosts.delete',
+  'hosts.rotateToken': 'hosts.rotateToken',
+  'hosts.listBindings': 'hosts.bindings',
   'scm.listInstallations': 'scm.listInstallations',
   'scm.createInstallation': 'scm.createInstallation',
   'scm.getInstallation': 'scm.getInstallation',
@@ -235,3 +242,6 @@ export const TYPES: Readonly<Record<string, string>> = {
   Status: 'CommitStatus',
   Entry: 'AuditEntry',
 };
+
+/** What no program calls but the one that it was made for. */
+export const HANDSHAKES: readonly string[] = ['hosts.connectHost'];

@@ -14,6 +14,8 @@ import { routes as editRoutes } from './edits/routes.ts';
 import { routes as environmentRoutes } from './environment/routes.ts';
 import { routes as eventRoutes } from './events/routes.ts';
 import { routes as execRoutes } from './execs/routes.ts';
+import { HostHub } from './hosts/index.ts';
+import { routes as hostRoutes } from './hosts/routes.ts';
 import { routes as healthRoutes } from './health/routes.ts';
 import type { Route } from './http/operation.ts';
 import { createHttpServer } from './http/server.ts';
@@ -68,6 +70,7 @@ export const routes: Route[] = [
   ...usageRoutes,
   ...mcpServerRoutes,
   ...webhookRoutes,
+  ...hostRoutes,
   ...scmRoutes,
   ...accountRoutes,
   ...auditRoutes,
@@ -77,16 +80,19 @@ export const routes: Route[] = [
 
 export async function createApp(ctx: Context): Promise<FastifyInstance> {
   const { authenticate, authenticateGit, close } = createAuthenticator(ctx);
+  const hosts = new HostHub(ctx);
   const app = await createHttpServer(ctx, {
     routes,
     authenticate: (headers, address, url) =>
       (url.startsWith('/git/') ? authenticateGit : authenticate)(headers, address),
     receipts: { writeClaimed, writeOnce },
     preview: new HostProxy(ctx),
+    upgrades: hosts,
   });
   serveGit(app, ctx);
   if (ctx.config.consoleFolder !== null)
     serveConsole(app, { folder: ctx.config.consoleFolder, previews: () => sourceOfAll(ctx) });
   app.addHook('onClose', close);
+  app.addHook('preClose', () => hosts.close());
   return app;
 }

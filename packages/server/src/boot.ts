@@ -29,7 +29,6 @@ import { SERVER_METRICS } from './metrics/table.ts';
 import type { ServerMetrics } from './metrics/table.ts';
 import { startMonitor } from './monitor.ts';
 import { startSignsOfLife } from './processes/index.ts';
-import { atRunner } from './runner/at-runner.ts';
 import { connectOver, Fleet } from './runner/fleet.ts';
 import { FormerRunners } from './runner/former-runners.ts';
 import { openRunner } from './runner/link.ts';
@@ -42,6 +41,7 @@ import { SearchPool } from './sources/search/pool.ts';
 import { openStore } from './storage/open-store.ts';
 import { startWork } from './worker.ts';
 import type { Work } from './worker.ts';
+import { atThread } from './workspaces/index.ts';
 
 export interface Service {
   /** Base address, null where this process does not listen. */
@@ -140,6 +140,7 @@ async function boot(config: Config, log: Logger, { stops, stopAll, onFatal }: En
     formerRunners: runner?.former ?? new FormerRunners(),
     fleet,
     at: null,
+    host: null,
     processId,
     version: VERSION,
     listening: { port: config.port },
@@ -161,7 +162,7 @@ async function boot(config: Config, log: Logger, { stops, stopAll, onFatal }: En
   let app: FastifyInstance | null = null;
   let address: string | null = null;
   if (config.roles.has('api')) {
-    await ctx.events.start(direct, (runnerId) => atRunner(ctx, runnerId));
+    await ctx.events.start(direct, (threadId) => atThread(ctx, threadId));
     app = await createApp(ctx);
     address = await app.listen({ host: config.host, port: config.port });
     ctx.listening.port = Number(new URL(address).port);

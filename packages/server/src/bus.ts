@@ -27,7 +27,8 @@ export type Channel =
   | 'resources'
   | 'limits'
   | 'webhooks'
-  | 'schedules';
+  | 'schedules'
+  | 'hosts';
 type Listener = (payload: string) => void;
 
 const LOOK =
@@ -91,6 +92,7 @@ export async function openBus(
     'limits',
     'webhooks',
     'schedules',
+    'hosts',
   ];
 
   const deliver = (channel: Channel, payload: string) => {

@@ -74,6 +74,7 @@ export const SETTINGS = {
   HEADRACE_CLEANUP_GRACE_SECONDS: { default: '3600' },
   HEADRACE_REPAIR_BUDGET_SECONDS: { default: '900' },
   HEADRACE_APPROVAL_TIMEOUT_SECONDS: { default: '3600' },
+  HEADRACE_HOST_GRACE_SECONDS: { default: '600' },
   HEADRACE_MCP_ALLOW_PRIVATE: { default: '0' },
   HEADRACE_CONSOLE: { default: '1' },
   HEADRACE_PUBLIC_URL: { default: null },
@@ -148,6 +149,7 @@ export interface Config extends Omit<FileConfig, 'scm'> {
   cleanupGraceSeconds: number;
   repairBudgetSeconds: number;
   approvalTimeoutSeconds: number;
+  hostGraceSeconds: number;
   previewDomain: string;
   /** Where a proxy serves previews: `https://*.example.com`, whose `*` is a preview's token. Null: none does. */
   previewUrl: string | null;
@@ -647,6 +649,7 @@ export function readConfig(env: Env, isBootstrapKey: (key: string) => boolean): 
     cleanupGraceSeconds: v.whole('HEADRACE_CLEANUP_GRACE_SECONDS', 0, 604_800),
     repairBudgetSeconds: v.whole('HEADRACE_REPAIR_BUDGET_SECONDS', 1, 900),
     approvalTimeoutSeconds: v.whole('HEADRACE_APPROVAL_TIMEOUT_SECONDS', 1, 86_400),
+    hostGraceSeconds: v.whole('HEADRACE_HOST_GRACE_SECONDS', 1, 604_800),
     ...sourceControlOf(v, file.scm),
     ...eventReadersOf(v),
     organizationBounds: {

@@ -46,7 +46,9 @@ export type IdPrefix =
   | 'aut'
   | 'env'
   | 'set'
-  | 'skl';
+  | 'skl'
+  | 'hst'
+  | 'bnd';
 
 const random = Buffer.alloc(8 * 1024);
 let used = random.length;

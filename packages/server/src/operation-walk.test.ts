@@ -173,6 +173,14 @@ const SAMPLES: Record<string, Sample> = {
   'mcpServers.getMcpServer': NOTHING,
   'mcpServers.updateMcpServer': { body: () => ({ name: 'n' }) },
   'mcpServers.deleteMcpServer': NOTHING,
+  'hosts.createHost': { body: () => ({ name: 'n' }) },
+  'hosts.listHosts': NOTHING,
+  'hosts.connectHost': NOTHING,
+  'hosts.getHost': NOTHING,
+  'hosts.updateHost': { body: () => ({ name: 'n' }) },
+  'hosts.deleteHost': NOTHING,
+  'hosts.rotateToken': EMPTY,
+  'hosts.listBindings': NOTHING,
   'webhooks.createWebhook': { body: () => ({ url: 'https://hooks.example.com/', types: ['*'] }) },
   'webhooks.listWebhooks': NOTHING,
   'webhooks.getWebhook': NOTHING,
@@ -282,6 +290,7 @@ const MISSING: Record<string, string> = {
   deliveryId: 'delivery',
   automationId: 'automation',
   executionId: 'execution',
+  hostId: 'host',
 };
 const UNSTREAMED = routes.filter((r) => !/events\.stream/.test(r.operation.name));
 const accessOf = (route: Route) => route.operation.access;
@@ -373,6 +382,9 @@ async function party(): Promise<Party> {
     expectStatus(await s.call('PUT', `${path}/environment/name`, { value: 'ours' }, as), 200);
     expectStatus(await s.call('PUT', `${path}/skills/name`, skill.body!({}), as), 200);
   }
+  const hosted = await s.call('POST', '/api/hosts', { name: 'ours' }, { cookie: owner.cookie });
+  expectStatus(hosted, 201);
+  const hostId = hosted.body.host.id as string;
   const webhookId = (await post('/api/webhooks', { url: 'https://hooks.example.com/', types: ['*'] })).body
     .subscription.id as string;
   const deliveryId = (await post(`/api/webhooks/${webhookId}/test`, {})).body.delivery.id as string;
@@ -420,6 +432,7 @@ async function party(): Promise<Party> {
       automationId,
       executionId,
       mcpServerId,
+      hostId,
       webhookId,
       deliveryId,
       repositoryId: repository.id,
@@ -580,6 +593,7 @@ describe('401', () => {
       'scm.receiveWebhook': 'unauthorized',
       'automations.receiveHook': 'unauthorized',
       'accounts.acceptInvitation': 'invitation_not_found',
+      'hosts.connectHost': 'unauthorized',
       'health.getHealth': '200',
       'health.getReadiness': '200',
     };

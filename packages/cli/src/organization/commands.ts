@@ -2,6 +2,7 @@ import { command } from '../core/command.ts';
 import type { Command } from '../core/command.ts';
 import { INPUT_OPTION, LIST_OPTIONS } from '../core/options.ts';
 import { environmentCommands } from './environment-commands.ts';
+import { hostRecordCommands } from './host-commands.ts';
 import { keyCommands } from './key-commands.ts';
 import { mcpServerCommands } from './mcp-server-commands.ts';
 import { peopleCommands } from './people-commands.ts';
@@ -196,6 +197,7 @@ export const organizationCommands: readonly Command[] = [
   ...keyCommands,
   ...peopleCommands,
   ...webhookCommands,
+  ...hostRecordCommands,
   ...mcpServerCommands,
   ...systemCommands,
 ];

@@ -13,6 +13,7 @@ import type {
   AuditEntry,
   Automation,
   AutomationRotateSecretInput,
+  Binding,
   Branch,
   Build,
   ChangePasswordInput,
@@ -31,6 +32,7 @@ import type {
   CreateDirectThreadInput,
   CreateEditInput,
   CreateExecInput,
+  CreateHostInput,
   CreateMcpServerInput,
   CreateOrganizationInput,
   CreatePreviewInput,
@@ -50,6 +52,7 @@ import type {
   ForkThreadInput,
   Head,
   HeadRecord,
+  Host,
   ImportSourceInput,
   InitializeHeadInput,
   Inspection,
@@ -120,6 +123,7 @@ import type {
   UpdateAppSettingsInput,
   UpdateAutomationInput,
   UpdateBranchInput,
+  UpdateHostInput,
   UpdateMcpServerInput,
   UpdateMemberInput,
   UpdateOrganizationSettingsInput,
@@ -912,6 +916,41 @@ export interface WebhooksCalls {
   redeliver(webhookId: string, deliveryId: string, options?: WriteOptions): Call<Delivery>;
 }
 
+export interface HostsCalls {
+  /** Add one's own machine as a host. */
+  create(
+    body: CreateHostInput,
+    options?: WriteOptions,
+  ): Call<{
+    host: Host;
+    /** With this the program connects. Returned only once. */
+    token?: string;
+    /** True in the response to a retry, which cannot return the token. */
+    secretUnavailable: boolean;
+  }>;
+  /** List hosts, newest first. */
+  list(options?: PageOptions): ListCall<Host>;
+  /** Get a host. */
+  get(hostId: string, options?: CallOptions): Call<Host>;
+  /** Rename a host. */
+  update(hostId: string, body: UpdateHostInput, options?: WriteOptions): Call<Host>;
+  /** Delete a host. */
+  delete(hostId: string, options?: WriteOptions): Call<Host>;
+  /** Replace a host's token. */
+  rotateToken(
+    hostId: string,
+    options?: WriteOptions,
+  ): Call<{
+    host: Host;
+    /** With this the program connects. Returned only once. */
+    token?: string;
+    /** True in the response to a retry, which cannot return the token. */
+    secretUnavailable: boolean;
+  }>;
+  /** List the folders that a host offers, by name. */
+  bindings(hostId: string, options?: PageOptions): ListCall<Binding>;
+}
+
 export interface ScmCalls {
   /** List the connections to source control hosts, newest first. */
   listInstallations(options?: PageOptions): ListCall<Installation>;
@@ -1215,6 +1254,7 @@ export interface Resources {
   usage: UsageCalls;
   mcpServers: McpServersCalls;
   webhooks: WebhooksCalls;
+  hosts: HostsCalls;
   scm: ScmCalls;
   session: SessionCalls;
   sessions: SessionsCalls;

@@ -145,6 +145,13 @@ webhooks.create POST /webhooks * kb
 .deliveries GET /webhooks/:/deliveries [deliveries
 .delivery GET /webhooks/:/deliveries/: delivery
 .redeliver POST /webhooks/:/deliveries/:/redeliver delivery k
+hosts.create POST /hosts * kb
+.list GET /hosts [hosts
+.get GET /hosts/: host
+.update PATCH /hosts/: host kb
+.delete DELETE /hosts/: host k
+.rotateToken POST /hosts/:/token * k
+.bindings GET /hosts/:/bindings [bindings
 scm.listInstallations GET /source-control/scm/installations [installations
 .createInstallation POST /source-control/scm/installations * kb
 .getInstallation GET /source-control/scm/installations/: installation

@@ -148,6 +148,9 @@ export interface Thread {
     | 'repository_empty'
     | 'repository_unavailable'
     | 'repository_too_large'
+    | 'host_offline'
+    | 'binding_not_found'
+    | 'worktree_failed'
     | null;
   initializationErrorMessage: string | null;
   initializationUpdatedAt: Time | null;
@@ -246,6 +249,7 @@ export interface Run {
       | 'not_configured'
       | 'sandbox_lost'
       | 'worker_lost'
+      | 'host_lost'
       | 'workspace_unavailable';
     message: string;
   } | null;
@@ -891,6 +895,32 @@ export interface Delivery {
   redeliveryOf: string | null;
   createdAt: Time;
   finishedAt: Time | null;
+}
+export interface Host {
+  id: string;
+  orgId: string;
+  name: string;
+  status: 'online' | 'offline';
+  /** For whom threads work there, as its program was started: its person, or the organization. */
+  share: 'owner' | 'organization';
+  /** Its person. */
+  userId: string;
+  /** Of its program. */
+  version: string | null;
+  providers: Array<'agent_a' | 'agent_b'>;
+  lastSeenAt: Time | null;
+  createdAt: Time;
+  updatedAt: Time;
+}
+export interface Binding {
+  id: string;
+  hostId: string;
+  name: string;
+  workspaceModes: Array<'direct' | 'worktree'>;
+  isGit: boolean;
+  branch: string | null;
+  /** The host does not offer it any more. */
+  removed: boolean;
 }
 /** A connection to a source control host. Every organization has a built-in one: `local`. */
 export interface Installation {
@@ -1930,6 +1960,12 @@ export type WebhookRotateSecretInput = {
   /** How long the old secret stays valid. */
   overlapSeconds?: number;
 };
+export type CreateHostInput = {
+  name: string;
+};
+export type UpdateHostInput = {
+  name: string;
+};
 export type ScmCreateInstallationInput = {
   provider: 'github';
   name: string;
@@ -2098,6 +2134,8 @@ export type ErrorCode =
   | 'delivery_not_found'
   | 'automation_not_found'
   | 'execution_not_found'
+  | 'host_not_found'
+  | 'binding_not_found'
   | 'method_not_allowed'
   | 'conflict'
   | 'version_conflict'
@@ -2132,6 +2170,8 @@ export type ErrorCode =
   | 'head_moved'
   | 'merge_refused'
   | 'webhook_disabled'
+  | 'host_offline'
+  | 'unsupported_on_host'
   | 'cursor_expired'
   | 'cursor_scope_changed'
   | 'request_too_large'

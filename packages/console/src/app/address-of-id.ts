@@ -40,6 +40,7 @@ const FINDERS: Record<string, Find> = {
   task: at('/tasks', client.tasks.get),
   op: at('/operations', client.operations.get),
   wh: at('/organization/webhooks', client.webhooks.get),
+  hst: at('/organization/hosts', client.hosts.get),
   repo: at('/organization/repositories', client.scm.getRepository),
   ins: at('/organization/installations', client.scm.getInstallation),
   sa: at('/organization/keys', client.accounts.get),

@@ -31,10 +31,11 @@ export function usePlaces(): Place[] {
 
 /** The organization's parts. */
 export function useOrganizationPlaces(): Place[] {
-  const { sourceControl, webhooks } = useSession().entitlements;
+  const { sourceControl, webhooks, hosts } = useSession().entitlements;
   const isAdmin = useIsAdmin();
   const mayReadRepositories = useMay('repo:read');
   const mayReadWebhooks = useMay('webhook:read');
+  const mayReadThreads = useMay('thread:read');
   const mayReadModels = useMay('modelKey:read');
   const mayReadServers = useMay('mcpServer:read');
   const mayReadUsage = useMay('usage:read');
@@ -43,6 +44,7 @@ export function useOrganizationPlaces(): Place[] {
     { text: 'Keys', to: '/organization/keys', may: isAdmin },
     { text: 'Repositories', to: '/organization/repositories', may: sourceControl && mayReadRepositories },
     { text: 'Webhooks', to: '/organization/webhooks', may: webhooks && mayReadWebhooks },
+    { text: 'Hosts', to: '/organization/hosts', may: hosts && mayReadThreads },
     { text: 'Models', to: '/organization/models', may: mayReadModels },
     { text: 'MCP servers', to: '/organization/mcp-servers', may: mayReadServers },
     { text: 'Variables', to: '/organization/environment', may: isAdmin },

@@ -211,6 +211,16 @@ const webhook = createRoute({
   validateSearch: search({ status: word('pending', 'succeeded', 'failed'), eventType: text, delivery: text }),
   component: page(() => import('../pages/webhooks/webhook-page.tsx'), 'WebhookPage'),
 });
+const hosts = createRoute({
+  getParentRoute: () => organization,
+  path: '/hosts',
+  component: page(() => import('../pages/hosts/hosts-page.tsx'), 'HostsPage'),
+});
+const host = createRoute({
+  getParentRoute: () => organization,
+  path: '/hosts/$hostId',
+  component: page(() => import('../pages/hosts/host-page.tsx'), 'HostPage'),
+});
 const models = createRoute({
   getParentRoute: () => organization,
   path: '/models',
@@ -417,6 +427,8 @@ export const routeTree = rootRoute.addChildren([
       installation,
       webhooks,
       webhook,
+      hosts,
+      host,
       models,
       mcpServers,
       organizationEnvironment,

@@ -112,6 +112,10 @@ const KINDS: Record<string, { word: string; address: (subject: Subject) => Addre
     word: 'webhook',
     address: ({ id }) => ({ to: '/organization/webhooks/$webhookId', params: { webhookId: id } }),
   },
+  hst: {
+    word: 'host',
+    address: ({ id }) => ({ to: '/organization/hosts/$hostId', params: { hostId: id } }),
+  },
   repo: {
     word: 'repository',
     address: ({ id }) => ({ to: '/organization/repositories/$repositoryId', params: { repositoryId: id } }),

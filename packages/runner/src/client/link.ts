@@ -3,8 +3,14 @@ import type { Duplex } from 'node:stream';
 import { TlsAgent, type TlsTarget } from '../tls/index.ts';
 import { SIGN_OF_LIFE_MS } from '../protocol.ts';
 
-/** The path of a unix socket, or a runner on a node. */
-export type RunnerTarget = string | (TlsTarget & { silenceMs?: number });
+/** The path of a unix socket, also one that others are reached through, or a runner on a node. */
+export type RunnerTarget = string | Relayed | (TlsTarget & { silenceMs?: number });
+
+/** A peer behind a unix socket, which passes on what begins with `prefix`. */
+export interface Relayed {
+  socketPath: string;
+  prefix: string;
+}
 
 /** How requests reach a runner. */
 export interface Link {
@@ -20,12 +26,21 @@ export interface Link {
 const SILENCE_MS = 4 * SIGN_OF_LIFE_MS;
 
 export const openLink = (target: RunnerTarget): Link =>
-  typeof target === 'string' ? socketLink(target) : tlsLink(target);
+  typeof target === 'string'
+    ? socketLink(target)
+    : 'prefix' in target
+      ? relayedLink(target)
+      : tlsLink(target);
 
 /** The peer is on this machine: it answers, or its end closes the connection. */
 function socketLink(socketPath: string): Link {
   const agent = new Agent({ keepAlive: true, maxSockets: Infinity });
   return { request: (options) => request({ socketPath, agent, ...options }), close: () => agent.destroy() };
+}
+
+function relayedLink({ socketPath, prefix }: Relayed): Link {
+  const { request: send, close } = socketLink(socketPath);
+  return { request: (options) => send({ ...options, path: `${prefix}${options.path ?? ''}` }), close };
 }
 
 /** Answers may take any time; silence is bounded. */

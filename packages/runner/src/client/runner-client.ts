@@ -96,8 +96,10 @@ export interface RunnerClient {
 }
 
 /** A client of the runner on a unix socket, or of one on a node over mTLS. */
-export function createRunnerClient(target: RunnerTarget): RunnerClient {
-  const connection = new Connection(openLink(target));
+export const createRunnerClient = (target: RunnerTarget): RunnerClient =>
+  callsOver(new Connection(openLink(target)));
+
+export function callsOver(connection: Connection): RunnerClient {
   const send = connection.send.bind(connection);
   const call = connection.call.bind(connection);
   return {
@@ -151,7 +153,7 @@ export function createRunnerClient(target: RunnerTarget): RunnerClient {
   };
 }
 
-const at = (
+export const at = (
   kind: 'workspaces' | 'histories' | 'contexts' | 'tasks' | 'gateways',
   id: string,
   rest = '',
@@ -165,7 +167,7 @@ interface Options {
 }
 
 /** HTTP over the link to the runner. Rejects with RunnerError. */
-class Connection {
+export class Connection {
   readonly #link: Link;
 
   constructor(link: Link) {

@@ -1,6 +1,5 @@
 import type { McpServer } from '@agentclientprotocol/sdk';
-import type { TurnMcpServer, TurnRequest } from '../protocol.ts';
-import { WORKSPACE } from '../sandbox/driver.ts';
+import type { TurnAgent, TurnMcpServer } from '../protocol.ts';
 import { isObject, type AcpConnection, type Params } from './acp-connection.ts';
 import { AcpFault, RPC, RpcError } from './acp-fault.ts';
 
@@ -14,6 +13,16 @@ export interface Session {
   isLoaded: boolean;
   takes: { image: boolean; embeddedContext: boolean };
   steerable: boolean;
+  /** Ids of the modes and models that a new session offered. */
+  offers: { modes: string[]; models: string[] };
+}
+
+/** How to open a session. `mode`: the one to set; null: the agent's own. */
+export interface Opening {
+  agent: Pick<TurnAgent, 'name' | 'env' | 'mode'>;
+  /** The folder that the agent works in, as it sees it. */
+  cwd: string;
+  mcpServers?: TurnMcpServer[] | undefined;
 }
 
 /**
@@ -22,7 +31,7 @@ export interface Session {
  */
 export async function openSession(
   connection: AcpConnection,
-  { agent, mcpServers = [] }: TurnRequest,
+  { agent, cwd, mcpServers = [] }: Opening,
   before: string | null,
 ): Promise<Session> {
   const told = await connection.request(
@@ -42,7 +51,7 @@ export async function openSession(
   const can = field(told, 'agentCapabilities'),
     takes = field(can, 'promptCapabilities');
   const common = {
-    cwd: WORKSPACE,
+    cwd,
     mcpServers: serversFor(mcpServers, field(can, 'mcpCapabilities')['http'] === true, agent.name),
   };
   const loaded =
@@ -64,6 +73,10 @@ export async function openSession(
     isLoaded: loaded !== undefined,
     takes: { image: takes['image'] === true, embeddedContext: takes['embeddedContext'] === true },
     steerable: field(can, '_meta')['headrace/steer'] === true,
+    offers: {
+      modes: idsIn(field(opened, 'modes')['availableModes'], 'id'),
+      models: idsIn(field(opened, 'models')['availableModels'], 'modelId'),
+    },
   };
 }
 
@@ -122,9 +135,7 @@ async function setMode(
   { currentModeId, availableModes }: Params,
 ): Promise<void> {
   if (currentModeId === mode) return;
-  const modes = (Array.isArray(availableModes) ? availableModes : []).flatMap((one) =>
-    isObject(one) ? [String(one['id'])] : [],
-  );
+  const modes = idsIn(availableModes, 'id');
   if (!modes.includes(mode))
     throw new AcpFault(
       `The agent has no mode ${mode}` +
@@ -133,6 +144,9 @@ async function setMode(
     );
   await connection.request('session/set_mode', { sessionId, modeId: mode }, ANSWER_MS.other);
 }
+
+const idsIn = (list: unknown, name: string): string[] =>
+  (Array.isArray(list) ? list : []).flatMap((one) => (isObject(one) ? [String(one[name])] : []));
 
 function serversFor(servers: TurnMcpServer[], takesHttp: boolean, agent: string): McpServer[] {
   const pairs = (values: Record<string, string>) =>

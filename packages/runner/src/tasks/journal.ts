@@ -19,9 +19,22 @@ const TEXT_BYTES = 1024 * 1024;
 const DRAFT_CHARACTERS = 200_000;
 const SHORT = 1024;
 
+/** Where a journal keeps its entries, for one that outlives its process. */
+export interface JournalStore {
+  /** Bytes that it takes. */
+  readonly byteSize: number;
+  /** Called before any reader gets the entry. Never throws. */
+  append(entry: JournalEntry): void;
+  /** These are all entries that are left. Never throws. */
+  rewrite(entries: JournalEntry[], next: number): void;
+}
+
+/** A store that takes this much more than its entries is written again. */
+const WASTE_BYTES = 8 * 1024 * 1024;
+
 /**
- * The events of one task, in order, until a worker has acknowledged them. It is in memory and dies with the
- * sandboxes. A new `text` replaces the previous one, also for later readers; offsets only grow but may have
+ * The events of one task, in order, until a worker has acknowledged them. Without a store it is in memory and dies
+ * with the sandboxes. A new `text` replaces the previous one, also for later readers; offsets only grow but may have
  * gaps.
  */
 export class Journal {
@@ -32,6 +45,19 @@ export class Journal {
   #textTimer: NodeJS.Timeout | undefined;
   #waiters = new Set<() => void>();
   #isEnded = false;
+  readonly #store: JournalStore | undefined;
+
+  /** `entries`, `next`: what the store had, and the offset after all that it ever had. */
+  constructor(
+    store?: JournalStore,
+    { entries, next }: { entries: JournalEntry[]; next: number } = { entries: [], next: 0 },
+  ) {
+    this.#store = store;
+    this.#entries = entries;
+    this.#next = next;
+    this.#bytes = entries.reduce((sum, entry) => sum + weight(entry), 0);
+    this.#isEnded = entries.at(-1)?.type === 'end';
+  }
 
   get lastOffset(): number {
     return this.#next - 1;
@@ -85,6 +111,7 @@ export class Journal {
     this.#entries = this.#entries.filter(
       (e) => e.offset > offset || e.type === 'end' || ((this.#bytes -= weight(e)), false),
     );
+    this.#tidy();
   }
 
   get end(): TaskEnd | undefined {
@@ -130,9 +157,16 @@ export class Journal {
 
   #push(entry: NewEntry): void {
     const whole = { offset: this.#next++, at: new Date().toISOString(), ...entry };
+    this.#store?.append(whole);
     this.#entries.push(whole);
     this.#bytes += weight(whole);
+    this.#tidy();
     for (const wake of this.#waiters) wake();
+  }
+
+  #tidy(): void {
+    if (this.#store && this.#store.byteSize > 4 * this.#bytes + WASTE_BYTES)
+      this.#store.rewrite(this.#entries, this.#next);
   }
 
   #changed(signal: AbortSignal): Promise<void> {

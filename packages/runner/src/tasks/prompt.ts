@@ -11,12 +11,18 @@ const INTERRUPTED =
   '[The turn before this message was interrupted and did not complete. Its last request is not to be ' +
   'carried on unless this message says so.]';
 
+/** The members of a turn's request that its prompt is made from. */
+export type Prompted = Pick<
+  TurnRequest,
+  'agent' | 'told' | 'prompt' | 'attachments' | 'history' | 'variableTargets'
+>;
+
 /**
  * What the agent receives: the earlier conversation if it needs it, the message, and the attachments that it
  * accepts.
  */
 export function promptBlocks(
-  { agent, told, prompt, attachments = [], history = [], variableTargets = {} }: TurnRequest,
+  { agent, told, prompt, attachments = [], history = [], variableTargets = {} }: Prompted,
   session: Session,
   wasInterrupted: boolean,
 ): ContentBlock[] {

@@ -3,21 +3,20 @@ import type { GatewayDialer } from './gateways.ts';
 import { CONTEXT_FOLDER, GATEWAY_PORT, type SteerRequest, type TurnRequest } from '../protocol.ts';
 import { RunnerError } from '../errors.ts';
 import type { Host } from '../sandbox/host.ts';
-import type { Sandbox } from '../sandbox/driver.ts';
+import { WORKSPACE, type Sandbox } from '../sandbox/driver.ts';
 import { gitBaseline } from '../git-baseline/git-baseline.ts';
 import type { AgentHome, Workspace } from '../workspaces/workspaces.ts';
-import type { Mask, MaskedText } from '../masking/mask.ts';
+import type { MaskedText } from '../masking/mask.ts';
 import { addingPatch } from '../workspaces/fresh-patch.ts';
 import type { Tree } from '../workspaces/tree.ts';
 import type { TakenContext, Trees } from '../workspaces/trees.ts';
-import { AcpConnection, type Params } from './acp-connection.ts';
+import { AcpConnection } from './acp-connection.ts';
 import { AgentGone } from './acp-fault.ts';
-import { openSession, type Session } from './acp-session.ts';
 import { agentCommand } from './agent-command.ts';
 import { agentHome, homeBind } from './agent-home.ts';
+import { converse, failed } from './conversation.ts';
 import { GATEWAY_SOCKET, openGateway } from './gateway-visitors.ts';
 import { Pause } from './pause.ts';
-import { messageBlocks, promptBlocks } from './prompt.ts';
 import { Steering } from './steering.ts';
 import { lost, Task, type TaskSpec, type WorkEnd } from './task.ts';
 import { TurnUpdates } from './turn-updates.ts';
@@ -27,8 +26,6 @@ const STDERR_BYTES = 4096,
 const EXIT_MS = 2_000;
 const SECRET = /key|token|secret|auth|password/i,
   SECRET_CHARACTERS = 8;
-/** The scripted agent sets this key in a response's _meta when a block failed; its value is the reason. */
-const SCRIPT_FAILED = 'headrace/scriptFailed';
 
 interface Surroundings {
   workspace: Workspace;
@@ -127,7 +124,15 @@ export class TurnTask extends Task {
     const pause = (this.#pause = new Pause(sandbox, this.#workspace, this.id));
     const connection = new AcpConnection(sandbox, this.#updates, this.mask);
     const end = this.#discreet(
-      await this.#converse(connection).catch((error: Error) => this.#failureOf(error, sandbox)),
+      await converse(connection, {
+        request: this.#isScripted ? { ...this.request, history: [] } : this.request,
+        cwd: WORKSPACE,
+        memory: this.#home,
+        journal: this.journal,
+        mask: this.mask,
+        updates: this.#updates,
+        steering: this.#steering,
+      }).catch((error: Error) => this.#failureOf(error, sandbox)),
     );
     await pause.close();
     this.#steering.open(undefined);
@@ -143,50 +148,6 @@ export class TurnTask extends Task {
 
   get #isScripted(): boolean {
     return this.request.agent.command === null && this.request.agent.name === 'scripted';
-  }
-
-  async #converse(connection: AcpConnection): Promise<WorkEnd> {
-    const home = this.#home;
-    const session = await openSession(connection, this.request, home?.sessionId ?? null);
-    const prompt = promptBlocks(
-      this.#isScripted ? { ...this.request, history: [] } : this.request,
-      session,
-      home?.wasInterrupted ?? false,
-    );
-    if (home) {
-      home.sessionId = session.id;
-      home.wasInterrupted = true;
-    }
-    // Everything so far was a replay of an earlier conversation.
-    this.#updates.begin();
-    const answered = connection.request('session/prompt', {
-      sessionId: session.id,
-      prompt,
-      ...this.#toldOwn(),
-    });
-    if (session.steerable) this.#steering.open((message) => this.#steer(connection, session, message));
-    this.journal.append({ type: 'ready', steerable: session.steerable });
-    return endOf(await answered, this.#updates.denied, this.mask);
-  }
-
-  /** The built-in agent has what it is told in its system prompt. */
-  #toldOwn(): { _meta?: Params } {
-    const { agent, told } = this.request;
-    return agent.command === null && told ? { _meta: { 'headrace/context': told } } : {};
-  }
-
-  async #steer(
-    connection: AcpConnection,
-    session: Session,
-    { id, prompt, attachments = [] }: SteerRequest,
-  ): Promise<boolean> {
-    const { taken } = await connection.request('_headrace/steer', {
-      sessionId: session.id,
-      id,
-      prompt: attachments.length > 0 ? messageBlocks(prompt, attachments, session) : prompt,
-    });
-    if (taken === true) this.journal.append({ type: 'steered', id });
-    return taken === true;
   }
 
   /** A dead agent's last output says more than that its pipe was closed. */
@@ -237,29 +198,4 @@ export class TurnTask extends Task {
       ),
     );
   }
-}
-
-/** `denied`: the title of the last denied call, if nothing came after it. */
-function endOf({ stopReason, _meta: meta }: Params, denied: string | null, mask: Mask): WorkEnd {
-  const reason = (meta as Params | undefined | null)?.[SCRIPT_FAILED];
-  if (typeof reason === 'string')
-    return { ...failed(''), error: { code: 'script_failed', message: mask.text(reason).slice(0, 1000) } };
-  if (stopReason === 'refusal') return failed('The agent refused the message.');
-  if (stopReason === 'cancelled')
-    return failed(
-      denied === null
-        ? 'The agent cancelled its turn.'
-        : `The agent ended its turn because the call \`${denied}\` was denied.`,
-    );
-  if (typeof stopReason !== 'string') return failed('The agent ended its turn without saying how.');
-  return { outcome: 'completed', exitCode: null, signal: null, error: null };
-}
-
-function failed(message: string): WorkEnd {
-  return {
-    outcome: 'failed',
-    exitCode: null,
-    signal: null,
-    error: { code: 'agent_error', message: message.trim().slice(0, 2000) },
-  };
 }

@@ -1,5 +1,6 @@
 import { audit } from '../audit/index.ts';
 import { deleteOrganizationVariables } from '../environment/index.ts';
+import { deleteHostsOf } from '../hosts/index.ts';
 import { ApiError } from '../http/errors.ts';
 import { write } from '../http/operation.ts';
 import { Ok } from '../http/schemas.ts';
@@ -45,6 +46,7 @@ export const deleteOrganization = write({
     await expireOrganizationObjects(tx, organization.id, call.ctx.config.cleanupGraceSeconds);
     await deleteSourceControlOf(tx, organization.id);
     await deleteSubscriptionsOf(tx, organization.id);
+    await deleteHostsOf(tx, organization.id);
     await markOrganizationDeleted(tx, organization.id);
     await audit(
       tx,

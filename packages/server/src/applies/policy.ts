@@ -2,6 +2,7 @@
 import type { Static } from 'typebox';
 import type { Tx } from '../db/transaction.ts';
 import { ApiError } from '../http/errors.ts';
+import { requireNoHost } from '../hosts/index.ts';
 import { headNotInitialized, requireUnbound } from '../projects/index.ts';
 import { loadSource } from '../sources/index.ts';
 import type { MergeSides } from '../sources/index.ts';
@@ -26,6 +27,7 @@ export async function requireApplicable(
   { expectedSourceId, expectedHeadSourceId }: Decision,
 ): Promise<MergeSides> {
   requireUnbound(project);
+  requireNoHost(thread);
   if (expectedSourceId !== thread.latest_source_id) await loadSource(tx.db, project.id, expectedSourceId);
   requireOpen(thread);
   await requireIdle(tx, thread);

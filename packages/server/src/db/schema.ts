@@ -393,7 +393,7 @@ interface ThreadsTable {
   participant_user_ids: Generated<string[]>;
   tracker_issue_url: string | null;
   error_tracker_issue: JsonOrNull<Record<string, unknown>>;
-  execution_target: JsonOrNull<Record<string, unknown>>;
+  execution_target: JsonOrNull<ExecutionTarget>;
   base_branch: string | null;
   base_commit_sha: string | null;
   pull_request_operation_id: string | null;
@@ -404,6 +404,16 @@ interface ThreadsTable {
   created_at: GeneratedTime;
   updated_at: GeneratedTime;
   listed: boolean;
+}
+
+/** The host, folder, and agent that a thread works with, as its creation said. */
+export interface ExecutionTarget {
+  kind: 'local';
+  hostId: string;
+  bindingId: string;
+  provider: 'agent_a' | 'agent_b';
+  model?: string | null | undefined;
+  workspaceMode: 'direct' | 'worktree';
 }
 
 /** What a fork began from; its ids stay when the parent is deleted. */
@@ -1144,6 +1154,35 @@ interface LogConsumersTable {
 /** The readers of the log inside the service. */
 export type ConsumerName = 'webhooks' | 'automations';
 
+interface HostsTable {
+  org_id: string;
+  id: string;
+  name: string;
+  user_id: string;
+  token_hash: Buffer | null;
+  share: Generated<'owner' | 'organization'>;
+  version: string | null;
+  providers: Generated<string[]>;
+  epoch: Generated<number>;
+  process_id: string | null;
+  socket: string | null;
+  last_seen_at: TimeOrNull;
+  created_at: GeneratedTime;
+  updated_at: GeneratedTime;
+  deleted_at: TimeOrNull;
+}
+
+interface BindingsTable {
+  org_id: string;
+  host_id: string;
+  id: string;
+  name: string;
+  workspace_modes: string[];
+  is_git: boolean;
+  branch: string | null;
+  removed: Generated<boolean>;
+}
+
 interface WebhookSubscriptionsTable {
   org_id: string;
   id: string;
@@ -1372,6 +1411,8 @@ export interface Database {
   workspace_sizes: WorkspaceSizesTable;
   jobs: JobsTable;
   log_consumers: LogConsumersTable;
+  hosts: HostsTable;
+  bindings: BindingsTable;
   webhook_subscriptions: WebhookSubscriptionsTable;
   webhook_deliveries: WebhookDeliveriesTable;
   automations: AutomationsTable;
@@ -1419,6 +1460,8 @@ export type PreviewRow = Selectable<PreviewsTable>;
 export type EventRow = Selectable<EventsTable>;
 export type JobRow = Selectable<JobsTable>;
 export type RunnerRow = Selectable<RunnersTable>;
+export type HostRow = Selectable<HostsTable>;
+export type BindingRow = Selectable<BindingsTable>;
 export type WebhookSubscriptionRow = Selectable<WebhookSubscriptionsTable>;
 export type WebhookDeliveryRow = Selectable<WebhookDeliveriesTable>;
 export type AutomationRow = Selectable<AutomationsTable>;

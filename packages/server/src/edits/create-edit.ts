@@ -4,6 +4,7 @@ import { recordCheckpoint } from '../checkpoints/index.ts';
 import type { Context } from '../context.ts';
 import { transaction } from '../db/transaction.ts';
 import type { Tx } from '../db/transaction.ts';
+import { requireNoHost } from '../hosts/index.ts';
 import { ApiError } from '../http/errors.ts';
 import { claimedWrite } from '../http/operation.ts';
 import type { Call } from '../http/operation.ts';
@@ -37,6 +38,7 @@ const EditBody = Body({
 
 /** Refuses an edit of a thread, in this order: archived, sealed, busy, source unknown, source stale. */
 async function requireEditable(tx: Tx, loaded: LoadedThread, expectedSourceId: string): Promise<void> {
+  requireNoHost(loaded.thread);
   requireOpen(loaded.thread);
   await requireIdle(tx, loaded.thread);
   if (loaded.thread.latest_source_id === expectedSourceId) return;

@@ -14,7 +14,7 @@ import { findDraftRun } from './store.ts';
 const journals = new FakeJournals();
 let log: TestLog;
 beforeAll(async () => {
-  log = await openTestLog({ runnerAt: journals.runnerAt });
+  log = await openTestLog({ runnerOf: journals.runnerOf });
   log.publish();
   for (const table of ['runs', 'threads'])
     await sql`alter table ${sql.table(table)} disable trigger all`.execute(log.ctx.db);
@@ -291,7 +291,7 @@ test('a look that fails is repeated', async () => {
       return log.ctx.db.selectFrom(table);
     },
   } as unknown as Db;
-  const feed = startDraftFeed({ ...log.ctx, db }, { subscribe: () => () => {} }, journals.runnerAt);
+  const feed = startDraftFeed({ ...log.ctx, db }, { subscribe: () => () => {} }, journals.runnerOf);
   const shown: Draft[] = [];
   const leave = feed.subscribe(run.threadId, { show: (draft) => shown.push(draft), end: () => {} });
   await until(() => shown.length === 1);
@@ -309,13 +309,13 @@ test('a run found active by a look during which it ended is not followed', async
       return () => {};
     },
   };
-  const feed = startDraftFeed(log.ctx, tail, journals.runnerAt);
+  const feed = startDraftFeed(log.ctx, tail, journals.runnerOf);
   const ended: string[] = [];
   const listener = { show: () => {}, end: (runId: string) => ended.push(runId) };
   const leave = feed.subscribe(run.threadId, listener);
   tell([{ type: 'run.completed', thread_id: run.threadId, run_id: run.runId } as never]);
   // Its own look finds the run: the one before it has ended by then.
-  const other = startDraftFeed(log.ctx, { subscribe: () => () => {} }, journals.runnerAt);
+  const other = startDraftFeed(log.ctx, { subscribe: () => () => {} }, journals.runnerOf);
   const shown: Draft[] = [];
   const leaveOther = other.subscribe(run.threadId, { show: (draft) => shown.push(draft), end: () => {} });
   await until(() => shown.length === 1);
@@ -336,11 +336,11 @@ test(
       const onGivenUp = vi.fn();
       const followed = new FollowedDraft({
         log: log.ctx.log,
-        runnerAt: () => {
+        runnerOf: () => {
           asked++;
           return Promise.reject(new Error('no runner'));
         },
-        run: { id: 'run', threadId: 'thr', messageId: 'msg', runnerId: null },
+        run: { id: 'run', threadId: 'thr', messageId: 'msg' },
         onDraft: () => {},
         onGivenUp,
       });

@@ -14,7 +14,7 @@ import type { Context } from '../context.ts';
 import type { EventRow } from '../db/schema.ts';
 import type { Draft } from './draft.ts';
 import { FollowedDraft } from './follow-draft.ts';
-import type { RunnerAt } from './follow-draft.ts';
+import type { RunnerOf } from './follow-draft.ts';
 import { findDraftRun } from './store.ts';
 import type { DraftRun } from './store.ts';
 import type { Tail } from './tail.ts';
@@ -59,7 +59,7 @@ class ShownThread {
 export function startDraftFeed(
   ctx: Pick<Context, 'db' | 'log'>,
   tail: Pick<Tail, 'subscribe'>,
-  runnerAt: RunnerAt,
+  runnerOf: RunnerOf,
 ): DraftFeed {
   const threads = new Map<string, ShownThread>();
 
@@ -103,7 +103,7 @@ export function startDraftFeed(
   const follow = (thread: ShownThread, run: DraftRun): FollowedDraft =>
     new FollowedDraft({
       log: ctx.log,
-      runnerAt,
+      runnerOf,
       run,
       onDraft(draft) {
         for (const listener of thread.admitted) listener.show(draft);

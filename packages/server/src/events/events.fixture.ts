@@ -15,7 +15,7 @@ import { newId } from '../ids.ts';
 import { noRunner } from '../runner/no-runner.ts';
 import { bindingOf } from './cursor.ts';
 import type { EventFilter } from './filter.ts';
-import type { RunnerAt } from './follow-draft.ts';
+import type { RunnerOf } from './follow-draft.ts';
 import { EventHub } from './hub.ts';
 import { Publisher } from './publisher.ts';
 import { readEnd } from './store.ts';
@@ -129,7 +129,7 @@ export async function openStream(of: { base: string; key: string }, path: string
 }
 
 export async function openTestLog(
-  settings: { eventRetentionSeconds?: number; runnerAt?: RunnerAt } = {},
+  settings: { eventRetentionSeconds?: number; runnerOf?: RunnerOf } = {},
 ): Promise<TestLog> {
   const database = await createTestDatabase();
   const handle = openDatabase(database.connection, { max: 12 });
@@ -146,7 +146,7 @@ export async function openTestLog(
     config: { eventRetentionSeconds: settings.eventRetentionSeconds ?? 604_800 } as Context['config'],
   };
   const ctx: TestContext = { ...basis, events: new EventHub(basis) };
-  await ctx.events.start(database.connection, settings.runnerAt ?? (async () => ({ runner: noRunner })));
+  await ctx.events.start(database.connection, settings.runnerOf ?? (async () => ({ runner: noRunner })));
   const publishers: Publisher[] = [];
   const opening = new Map<
     string,

@@ -16,8 +16,8 @@ import { shownPart } from './draft.ts';
 import type { Draft } from './draft.ts';
 import type { DraftRun } from './store.ts';
 
-/** The runner that a thread's row names. */
-export type RunnerAt = (runnerId: string | null) => Promise<{ runner: Pick<RunnerClient, 'journal'> }>;
+/** Where a thread's work is: at the runner, or the host, that its row names. */
+export type RunnerOf = (threadId: string) => Promise<{ runner: Pick<RunnerClient, 'journal'> }>;
 
 const SHORTEST_PAUSE_MS = 50,
   LONGEST_PAUSE_MS = 1_000;
@@ -27,7 +27,7 @@ const WORKED_MS = 60_000;
 
 interface FollowOptions {
   log: Context['log'];
-  runnerAt: RunnerAt;
+  runnerOf: RunnerOf;
   run: DraftRun;
   onDraft(this: void, draft: Draft): void;
   onGivenUp(this: void): void;
@@ -74,7 +74,7 @@ export class FollowedDraft {
   /** Whether the journal has ended. */
   async #read(): Promise<boolean> {
     const { signal } = this.#stopped;
-    const { runner } = await this.#options.runnerAt(this.run.runnerId);
+    const { runner } = await this.#options.runnerOf(this.run.threadId);
     for await (const entry of runner.journal(this.run.id, this.#next, signal, 'draft')) {
       if (signal.aborted) return true;
       this.#next = entry.offset + 1;

@@ -15,7 +15,7 @@ import { cursorExpired } from './cursor.ts';
 import type { Binding } from './cursor.ts';
 import { startDraftFeed } from './drafts.ts';
 import type { DraftFeed } from './drafts.ts';
-import type { RunnerAt } from './follow-draft.ts';
+import type { RunnerOf } from './follow-draft.ts';
 import type { EventFilter } from './filter.ts';
 import { limitConcurrency } from '../limit-concurrency.ts';
 import { readEvents } from './store.ts';
@@ -73,10 +73,10 @@ export class EventHub implements StreamHost {
     this.log = ctx.log;
   }
 
-  /** Begins to read; a process without the API never does. Ends with `ctx.shutdown`. `runnerAt`: where drafts are. */
-  async start(connection: PoolConfig, runnerAt: RunnerAt): Promise<void> {
+  /** Begins to read; a process without the API never does. Ends with `ctx.shutdown`. `runnerOf`: where drafts are. */
+  async start(connection: PoolConfig, runnerOf: RunnerOf): Promise<void> {
     const tail = await startTail(this.#ctx, connection, () => this.#endGeneration());
-    const drafts = startDraftFeed(this.#ctx, tail, runnerAt);
+    const drafts = startDraftFeed(this.#ctx, tail, runnerOf);
     this.#tail = tail;
     this.#draftFeed = drafts;
     this.#ctx.shutdown.addEventListener(

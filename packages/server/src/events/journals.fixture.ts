@@ -1,7 +1,7 @@
 /** For tests: the journals of a runner that never was. */
 import { RunnerError } from '@headrace/runner/client';
 import type { JournalEntry } from '@headrace/runner/protocol';
-import type { RunnerAt } from './follow-draft.ts';
+import type { RunnerOf } from './follow-draft.ts';
 
 interface FakeJournal {
   entries: JournalEntry[];
@@ -19,7 +19,7 @@ export class FakeJournals {
   readonly #wakes = new Set<() => void>();
   #breaks = 0;
 
-  readonly runnerAt: RunnerAt = async () => ({
+  readonly runnerOf: RunnerOf = async () => ({
     runner: { journal: (id, from = 0, signal, only) => this.#read(id, from, signal!, only) },
   });
 

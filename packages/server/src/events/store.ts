@@ -236,23 +236,16 @@ export interface DraftRun {
   id: string;
   threadId: string;
   messageId: string;
-  runnerId: string | null;
 }
 
 /** The thread's active run, if an agent works in it. */
 export const findDraftRun = (db: Db, threadId: string): Promise<DraftRun | undefined> =>
   db
     .selectFrom('runs')
-    .innerJoin('threads', 'threads.id', 'runs.thread_id')
-    .select([
-      'runs.id',
-      'runs.thread_id as threadId',
-      'runs.reply_message_id as messageId',
-      'threads.runner_id as runnerId',
-    ])
-    .where('runs.thread_id', '=', threadId)
-    .where(sql<boolean>`runs.status in ('running', 'waiting')`)
-    .where('runs.kind', '!=', 'restore')
+    .select(['id', 'thread_id as threadId', 'reply_message_id as messageId'])
+    .where('thread_id', '=', threadId)
+    .where(sql<boolean>`status in ('running', 'waiting')`)
+    .where('kind', '!=', 'restore')
     .executeTakeFirst();
 
 const RAISED = 'greatest(log_state.generation + 1, (extract(epoch from clock_timestamp()) * 1000)::bigint)';

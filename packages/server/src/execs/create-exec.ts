@@ -6,6 +6,7 @@
 import Type from 'typebox';
 import type { ExecRow } from '../db/schema.ts';
 import type { Tx } from '../db/transaction.ts';
+import { requireNoHost } from '../hosts/index.ts';
 import { exampleOf } from '../http/example.ts';
 import { claimedWrite } from '../http/operation.ts';
 import { Body, Counter, Id, Nullable, Ok, Text } from '../http/schemas.ts';
@@ -60,6 +61,7 @@ export const createExec = claimedWrite({
       prepared: null,
       onClaim: async (tx: Tx, operationId: string) => {
         const loaded = await lockThread(tx, call);
+        requireNoHost(loaded.thread);
         requireOpen(loaded.thread);
         await requireIdle(tx, loaded.thread);
         await requireWorker(call.ctx, tx.db);

@@ -46,6 +46,8 @@ export const CODES = {
   delivery_not_found: 404,
   automation_not_found: 404,
   execution_not_found: 404,
+  host_not_found: 404,
+  binding_not_found: 404,
   method_not_allowed: 405,
   conflict: 409,
   version_conflict: 409,
@@ -80,6 +82,8 @@ export const CODES = {
   head_moved: 409,
   merge_refused: 409,
   webhook_disabled: 409,
+  host_offline: 409,
+  unsupported_on_host: 409,
   cursor_expired: 410,
   cursor_scope_changed: 410,
   request_too_large: 413,
@@ -180,7 +184,9 @@ export const notFound = (
     | 'webhook'
     | 'delivery'
     | 'automation'
-    | 'execution',
+    | 'execution'
+    | 'host'
+    | 'binding',
 ) =>
   new ApiError(
     `${resource}_not_found`,
@@ -219,6 +225,7 @@ const RELEASING = new Set<ErrorCode>([
   'thread_busy',
   'build_busy',
   'execution_active',
+  'host_offline',
   'request_in_progress',
   'idempotency_conflict',
 ]);

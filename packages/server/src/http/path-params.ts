@@ -31,4 +31,5 @@ export const PARAM_PREFIX: Record<string, IdPrefix> = {
   deliveryId: 'whd',
   automationId: 'aut',
   executionId: 'exe',
+  hostId: 'hst',
 };

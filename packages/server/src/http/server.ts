@@ -36,10 +36,18 @@ export interface PreviewProxy {
   upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): void;
 }
 
-export async function createHttpServer(
-  ctx: Context,
-  parts: { routes: Route[]; authenticate: Authenticate; receipts: Receipts; preview?: PreviewProxy },
-): Promise<FastifyInstance> {
+/** What takes connections over for good. */
+export type Upgrades = Pick<PreviewProxy, 'handles' | 'upgrade'>;
+
+interface Parts {
+  routes: Route[];
+  authenticate: Authenticate;
+  receipts: Receipts;
+  preview?: PreviewProxy;
+  upgrades?: Upgrades;
+}
+
+export async function createHttpServer(ctx: Context, parts: Parts): Promise<FastifyInstance> {
   const admission = new Admission(ctx, parts.authenticate);
   const refuse = (error: unknown, request: FastifyRequest, reply: FastifyReply) =>
     sendError(ctx, error, { request, reply, headers: admission.headersOf(request) });
@@ -55,7 +63,7 @@ export async function createHttpServer(
     routerOptions: { maxParamLength: 1000, caseSensitive: true, ignoreTrailingSlash: false },
     forceCloseConnections: 'idle',
     genReqId: (request) => requestId(request.headers['x-request-id']),
-    serverFactory: (handler) => serverWithPreviews(handler, parts.preview),
+    serverFactory: (handler) => serverWithPreviews(handler, parts),
     clientErrorHandler: (error, socket) =>
       sendClientError(error as NodeJS.ErrnoException, socket, (id) => admission.headersOfUnparsed(id)),
     frameworkErrors: (error, request, reply) => {
@@ -178,7 +186,7 @@ const isWebSocket = (request: IncomingMessage) => request.headers.upgrade?.toLow
 
 function serverWithPreviews(
   handler: (request: IncomingMessage, response: ServerResponse) => void,
-  preview?: PreviewProxy,
+  { preview, upgrades }: Pick<Parts, 'preview' | 'upgrades'>,
 ): Server {
   // Node's own answers to a request without Host and to an unknown Expect are bare: no body, none of our
   // headers.
@@ -189,10 +197,13 @@ function serverWithPreviews(
     // A push by git over a slow line. Bodies that this process reads have less time, see body.ts.
     requestTimeout: 30 * 60_000,
     requireHostHeader: false,
-    shouldUpgradeCallback: (request: IncomingMessage) => isWebSocket(request) && isVisit(request),
+    shouldUpgradeCallback: (request: IncomingMessage) =>
+      isWebSocket(request) && (isVisit(request) || isTakenOver(request)),
   };
   // What names two hosts is nobody's visit: admission refuses it.
   const isVisit = (request: IncomingMessage) => !hasTwoHosts(request) && (preview?.handles(request) ?? false);
+  const isTakenOver = (request: IncomingMessage) =>
+    !hasTwoHosts(request) && (upgrades?.handles(request) ?? false);
   const serve = (request: IncomingMessage, response: ServerResponse) => {
     if (isVisit(request)) preview!.request(request, response);
     else handler(request, response);
@@ -204,6 +215,8 @@ function serverWithPreviews(
     serve(request, response);
   });
   // Any other upgrade is a request like those without: its headers would pass what follows by.
-  server.on('upgrade', (request, socket, head) => preview!.upgrade(request, socket, head));
+  server.on('upgrade', (request, socket, head) =>
+    (isVisit(request) ? preview! : upgrades!).upgrade(request, socket, head),
+  );
   return server;
 }

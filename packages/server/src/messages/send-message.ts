@@ -1,4 +1,5 @@
 import Type from 'typebox';
+import { requireHostFor } from '../hosts/index.ts';
 import { write } from '../http/operation.ts';
 import { Body, Ok } from '../http/schemas.ts';
 import { scopeOf } from '../projects/index.ts';
@@ -31,6 +32,7 @@ export const sendMessage = write({
   responses: { 201: Ok({ message: Message, run: Run }) },
   async handle(tx, call) {
     const loaded = await lockThread(tx, call);
+    await requireHostFor(tx, call.principal, loaded.thread);
     requireOpen(loaded.thread);
     requireUnoccupied(loaded.thread);
     await requireWorker(call.ctx, tx.db, { mayWait: true });

@@ -72,6 +72,7 @@ export const SERVER_METRICS = {
         'not_configured',
         'sandbox_lost',
         'worker_lost',
+        'host_lost',
         'workspace_unavailable',
       ],
     },

@@ -1,6 +1,7 @@
 import Type from 'typebox';
 import type { Static } from 'typebox';
 import type { EventScope, Tx } from '../db/transaction.ts';
+import { requireNoHost } from '../hosts/index.ts';
 import { requirePermissions } from '../http/authorize.ts';
 import { ApiError, invalid, notFound } from '../http/errors.ts';
 import type { Call } from '../http/operation.ts';
@@ -63,6 +64,7 @@ async function claim(
   const scope = scopeOf(loaded.project);
   if (body.number === undefined)
     return { target: await decideOpening(tx, call.ctx, { ...loaded, record }, body), scope };
+  requireNoHost(loaded.thread, 'direct');
   const { base_commit_sha: baseCommitSha, base_branch: baseBranch } = loaded.thread;
   if (baseCommitSha === null || baseBranch === null) throw nothingFetched();
   await requireSeen(tx, call, { repositoryId: record.repositoryId, number: body.number });

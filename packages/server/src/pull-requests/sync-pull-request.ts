@@ -1,6 +1,7 @@
 import Type from 'typebox';
 import type { PullRequestRow, ThreadRow } from '../db/schema.ts';
 import type { Tx } from '../db/transaction.ts';
+import { requireNoHost } from '../hosts/index.ts';
 import { ApiError } from '../http/errors.ts';
 import { write } from '../http/operation.ts';
 import { Body, Enum, Ok } from '../http/schemas.ts';
@@ -50,6 +51,7 @@ export const syncPullRequest = write({
     const { thread, loaded } = await lockAsked(tx, call);
     const { row } = loaded;
     const { take } = call.body;
+    if (take === 'branch') requireNoHost(thread.thread, 'direct');
     if (take !== undefined) {
       await requireDiverged(tx, thread.thread, row);
       const taken = await changePullRequest(tx, loaded, {

@@ -1,4 +1,5 @@
 import Type from 'typebox';
+import { requireNoHost } from '../hosts/index.ts';
 import { ApiError } from '../http/errors.ts';
 import { write } from '../http/operation.ts';
 import { Body, Enum, Ok } from '../http/schemas.ts';
@@ -43,6 +44,7 @@ export const updateBranch = write({
   responses: { 202: Ok({ pullRequest: PullRequest }) },
   async handle(tx, call) {
     const { thread, loaded } = await lockAsked(tx, call);
+    requireNoHost(thread.thread, 'direct');
     await requireUpdatable(tx, thread, loaded);
     await requireWorker(call.ctx, tx.db);
     const changed = await changePullRequest(

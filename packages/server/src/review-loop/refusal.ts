@@ -21,8 +21,8 @@ export async function passAgent(
 ): Promise<{ modelId: string; agent: string; instructions: string }> {
   const { modelId: usual, reviewLoop } = await effectiveSettings(tx.db, project);
   const modelId = thread.model_id ?? usual;
-  const target = thread.execution_target?.['provider'] as string | undefined;
-  return { modelId, agent: agentOf(config, modelId, target), instructions: reviewLoop.instructions };
+  const agent = thread.execution_target?.provider ?? agentOf(config, modelId);
+  return { modelId, agent, instructions: reviewLoop.instructions };
 }
 
 /** Why no pass can begin in a thread now; null if one can. */

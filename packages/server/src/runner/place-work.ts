@@ -19,10 +19,15 @@ interface Need {
   near: string | null;
 }
 
+/** Why work begins nowhere now: what it waits for is here, or a host, as jobs name it. */
+export type Unplaced = 'no room' | 'suspect' | `host:${string}`;
+
 /** Others may take the last place between the look and the update. */
 const RIVALS = 5;
 /** Only a fallback: a place that gets free makes a waiting job due. */
 const WAIT_SECONDS = 10;
+/** So is this: a host that comes back does it, too. */
+const HOST_SECONDS = 60;
 /** Whoever is suspect is ready again, or lost, within 20 s. */
 const SUSPECT_SECONDS = 1;
 
@@ -66,8 +71,8 @@ export async function freeAfter(ctx: Context, job: Pick<Job, 'signal'>, holder: 
 }
 
 /** Puts the job off until there is room. Its handler returns afterwards. */
-export async function awaitRoom(tx: Tx, job: Pick<Job, 'putOff'>, why: 'no room' | 'suspect'): Promise<void> {
-  await (why === 'no room'
-    ? job.putOff(tx, ROOM, WAIT_SECONDS)
-    : job.putOff(tx, 'suspect runner', SUSPECT_SECONDS));
+export async function awaitRoom(tx: Tx, job: Pick<Job, 'putOff'>, why: Unplaced): Promise<void> {
+  if (why === 'no room') return job.putOff(tx, ROOM, WAIT_SECONDS);
+  if (why === 'suspect') return job.putOff(tx, 'suspect runner', SUSPECT_SECONDS);
+  await job.putOff(tx, why, HOST_SECONDS);
 }

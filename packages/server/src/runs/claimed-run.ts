@@ -25,5 +25,5 @@ export interface StartedRun extends ClaimedRun {
   repair: Attempt | null;
 }
 
-/** Why a run failed whose sandbox is gone: in this worker's time, or before it took the run over. */
-export type LostCode = 'sandbox_lost' | 'worker_lost';
+/** Why a run failed whose sandbox is gone: in this worker's time, or before it took the run over; or with its host. */
+export type LostCode = 'sandbox_lost' | 'worker_lost' | 'host_lost';

@@ -7,12 +7,13 @@ import type { ClaimedRun, LostCode, StartedRun } from './claimed-run.ts';
 import { ContextUnavailable, ensureTask } from './ensure-task.ts';
 import { judgeEnd } from './model-failure.ts';
 import { isLastAttempt } from './prepare-run.ts';
+import { ensureTurn } from './at-host.ts';
 import { endAttempt } from './repair/repair.ts';
 import type { RunEnd } from './finish-run.ts';
 import { settleFailure, settleWithoutRunner } from './settle-failure.ts';
 import { settleRepair } from './settle-repair.ts';
 import { settleTurn } from './settle-turn.ts';
-import { driveTurn } from './turn.ts';
+import { driveTurn, NOT_STARTED, STOPPED } from './turn.ts';
 import type { TurnEnd } from './turn.ts';
 
 /**
@@ -34,25 +35,15 @@ export async function driveRun(claimed: ClaimedRun, lostCode: LostCode, fresh?: 
   return true;
 }
 
-const NOT_STARTED = {
-  type: 'end',
-  outcome: 'failed',
-  exitCode: null,
-  signal: null,
-  timedOut: false,
-  oom: false,
-  durationMs: 0,
-} as const;
-
 /** A task that its context keeps from starting, for good, ends as one that failed. */
 async function begin(started: StartedRun): Promise<TurnEnd> {
   const { ctx, job, run } = started;
+  if (ctx.host) return beginAtHost(started);
   try {
     return (await ensureTask(started)) ? await driveTurn(started) : { kind: 'lost', text: '' };
   } catch (error) {
     if (!(error instanceof ContextUnavailable)) throw error;
-    if (await isToStop(started))
-      return { kind: 'ended', end: { ...NOT_STARTED, outcome: 'cancelled', error: null }, text: '' };
+    if (await isToStop(started)) return { kind: 'ended', end: STOPPED, text: '' };
     if (!isLastAttempt(job, error.cause)) throw error;
     ctx.log.error({ err: error, run: run.id }, 'a run could not be given its instructions and skills');
     const { message } = error;
@@ -64,6 +55,12 @@ async function begin(started: StartedRun): Promise<TurnEnd> {
   }
 }
 
+async function beginAtHost(started: StartedRun): Promise<TurnEnd> {
+  const found = await ensureTurn(started);
+  if (found === 'here') return driveTurn(started);
+  return found === 'stopped' ? { kind: 'ended', end: STOPPED, text: '' } : { kind: found, text: '' };
+}
+
 async function isToStop({ ctx, run }: StartedRun): Promise<boolean> {
   const now = await ctx.db
     .selectFrom('runs')
@@ -72,6 +69,13 @@ async function isToStop({ ctx, run }: StartedRun): Promise<boolean> {
     .executeTakeFirst();
   return now?.cancel_requested_at != null;
 }
+
+const SANDBOX_LOST = 'The sandbox of this run was lost. Retry the run.';
+const LOST: Record<LostCode, string> = {
+  sandbox_lost: SANDBOX_LOST,
+  worker_lost: SANDBOX_LOST,
+  host_lost: 'The host of this run was lost, or its program ended. Retry the run.',
+};
 
 type Loaded = Pick<StartedRun, 'thread' | 'project' | 'rules'>;
 
@@ -104,7 +108,7 @@ async function settleEnd(
     const failed: RunEnd = {
       status: 'failed',
       reply: text || '[interrupted]',
-      error: { code: lostCode, message: 'The sandbox of this run was lost. Retry the run.' },
+      error: { code: lostCode, message: LOST[lostCode] },
     };
     if (await isLost(ctx, started.thread.runner_id)) await settleWithoutRunner(started, failed);
     else await settleFailure(started, failed);

@@ -11,6 +11,7 @@ import type { Staged } from '../sources/index.ts';
 import { nextMessageSequence } from '../threads/index.ts';
 import type { LoadedThread } from '../threads/index.ts';
 import type { Tree } from '../trees/tree.ts';
+import { passFolderOn } from './pass-folder-on.ts';
 import type { RunError } from './schemas.ts';
 import { dropSnapshot } from './snapshots/drop-snapshot.ts';
 import { endOpenTools, endRun } from './store.ts';
@@ -62,7 +63,10 @@ export async function finishRun(
   });
   await dropSnapshot(tx, run, end.source?.staged);
   appendEvent(tx, { ...scope, ...at }, `run.${end.status}`, { id: run.id, status: end.status });
-  if (run.status !== 'queued') await passPlaceOn(tx, 'runs', loaded.project);
+  if (run.status !== 'queued') {
+    await passPlaceOn(tx, 'runs', loaded.project);
+    await passFolderOn(tx, loaded.thread);
+  }
   return sourceId;
 }
 

@@ -22,8 +22,13 @@ const endOfTurn = ({ error, ...end }: TaskEnd): JudgedEnd => ({
   error: error === null || error.code === 'layer_too_large' ? null : { ...error, code: error.code },
 });
 
+/** At a host its program ended, with all that it had started. */
+const atItsHost = (end: JudgedEnd): JudgedEnd =>
+  end.error?.code === 'sandbox_lost' ? { ...end, error: { ...end.error, code: 'host_lost' } } : end;
+
 /** The turn's end as the run's: failed when its last model call failed, unless it was stopped or lost. */
 export async function judgeEnd(ctx: Context, run: RunRow, end: TaskEnd): Promise<JudgedEnd> {
+  if (ctx.host) return atItsHost(endOfTurn(end));
   if (
     run.agent === 'scripted' ||
     end.error?.code === 'sandbox_lost' ||

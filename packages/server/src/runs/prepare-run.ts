@@ -4,7 +4,7 @@ import { ApiError } from '../http/errors.ts';
 import type { Job } from '../jobs/job.ts';
 import { RunnerAway } from '../runner/await-runner.ts';
 import { WorkspaceUnavailable } from '../runner/workspace-unavailable.ts';
-import { prepareWorkspace } from '../workspaces/index.ts';
+import { HostRefused, prepareAtHost, prepareWorkspace } from '../workspaces/index.ts';
 import type { ClaimedRun } from './claimed-run.ts';
 import { settleRun } from './settle-run.ts';
 import { goesOn } from './take-run.ts';
@@ -18,25 +18,30 @@ const LAST_ATTEMPTS = 7;
 
 /**
  * Prepares the workspace of a queued run. `failed`: the run has ended; `gone`: its thread is; `waits`: its job is
- * put off.
+ * put off; `away`: its host went.
  */
-export async function prepareRun(claimed: ClaimedRun): Promise<'ready' | 'failed' | 'gone' | 'waits'> {
+export async function prepareRun(
+  claimed: ClaimedRun,
+): Promise<'ready' | 'failed' | 'gone' | 'waits' | 'away'> {
   const { ctx, job, run } = claimed;
   const began = performance.now();
   try {
-    const thread = await prepareWorkspace(ctx, job, run.thread_id, {
-      reason: 'run',
-      runId: run.id,
-      goesOn: goesOn(run),
-    });
+    const thread = ctx.host
+      ? await prepareAtHost(ctx, job, run.thread_id)
+      : await prepareWorkspace(ctx, job, run.thread_id, {
+          reason: 'run',
+          runId: run.id,
+          goesOn: goesOn(run),
+        });
     if (thread === 'waits') return thread;
     ctx.metrics.observe('headrace_run_phase_seconds', { phase: 'prepare' }, secondsSince(began));
     return thread ? 'ready' : 'gone';
   } catch (error) {
-    if (!isLastAttempt(job, error)) throw error;
+    if (ctx.host && error instanceof RunnerError && error.status === 503) return 'away';
+    if (!(error instanceof HostRefused) && !isLastAttempt(job, error)) throw error;
     ctx.log.error({ err: error, run: run.id }, 'the workspace of a run could not be prepared');
     const message =
-      error instanceof WorkspaceUnavailable
+      error instanceof WorkspaceUnavailable || error instanceof HostRefused
         ? error.message
         : 'No workspace could be prepared. Retry, or ask the operator to look at the sandbox.';
     await settleRun(

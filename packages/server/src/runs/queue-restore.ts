@@ -1,5 +1,6 @@
 import type { RunRow } from '../db/schema.ts';
 import type { Tx } from '../db/transaction.ts';
+import { requireHostFor, requireNoHost } from '../hosts/index.ts';
 import type { Call } from '../http/operation.ts';
 import { requireWorker } from '../processes/index.ts';
 import { effectiveSettings } from '../settings/index.ts';
@@ -14,6 +15,8 @@ export async function queueRestore(
   loaded: LoadedThread,
   sourceId: string,
 ): Promise<RunRow> {
+  await requireHostFor(tx, principal, loaded.thread);
+  requireNoHost(loaded.thread, 'direct');
   requireOpen(loaded.thread);
   requireUnoccupied(loaded.thread);
   await requireWorker(ctx, tx.db);

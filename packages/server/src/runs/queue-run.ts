@@ -38,7 +38,7 @@ export async function queueRun(
     message_id: run.messageId,
     reply_message_id: newId('msg'),
     kind: run.kind,
-    agent: agentOf(config, run.modelId, thread.execution_target?.['provider'] as string | undefined),
+    agent: thread.execution_target?.provider ?? agentOf(config, run.modelId),
     model_id: run.modelId,
     prompt: run.prompt ?? null,
     restore_source_id: run.restoreSourceId ?? null,

@@ -1,3 +1,4 @@
+import { requireHostFor } from '../hosts/index.ts';
 import { ApiError } from '../http/errors.ts';
 import { write } from '../http/operation.ts';
 import { Body, Ok } from '../http/schemas.ts';
@@ -17,6 +18,7 @@ export const retryRun = write({
   responses: { 202: Ok({ run: Run }) },
   async handle(tx, call) {
     const loaded = await lockThread(tx, call);
+    await requireHostFor(tx, call.principal, loaded.thread);
     requireOpen(loaded.thread);
     requireUnoccupied(loaded.thread);
     await requireWorker(call.ctx, tx.db);

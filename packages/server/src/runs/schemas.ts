@@ -11,6 +11,7 @@ const RUN_ERRORS = [
   'not_configured',
   'sandbox_lost',
   'worker_lost',
+  'host_lost',
   'workspace_unavailable',
 ] as const;
 export type RunError = (typeof RUN_ERRORS)[number];

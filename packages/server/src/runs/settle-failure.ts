@@ -50,7 +50,8 @@ export async function settleFailure(started: StartedRun, end: RunEnd, known?: Ca
     { leftover, isLost },
   );
   if (settled === 'ended' && leftover === 'unknown') await dropWorkspace(started);
-  if (settled !== 'ended' || !capture || capture.isUnchanged) return;
+  // A person's folder stays as it is.
+  if (settled !== 'ended' || !capture || capture.isUnchanged || ctx.host) return;
   // Where this fails, the next use of the workspace does it.
   await resetWorkspace(ctx, job, thread, { sourceId: run.base_source_id, present: capture }).catch(
     (err: unknown) => ctx.log.warn({ err, run: run.id }, 'a workspace could not be put back yet'),

@@ -52,7 +52,9 @@ export async function settleRun(
     const change = {
       ...(open.kind === 'repair' ? {} : { last_run_failed: end.status === 'failed' }),
       ...sourcesAfter(open, end, { sourceId, leftover }),
-      ...(open.kind === 'repair' ? {} : lostWorkAfter(end, { sourceId, leftover, isLost })),
+      ...(open.kind === 'repair'
+        ? {}
+        : lostWorkAfter(end, { sourceId, leftover, isLost, isAtHost: now.thread.execution_target !== null })),
       ...idle,
     };
     const thread = await changeThread(tx, now, change, 'always');
@@ -81,15 +83,20 @@ function sourcesAfter(
 }
 
 /**
- * The work of lost runs that the next message goes on from. A lost run without a snapshot leaves that of the one
+ * The work of lost runs, or of any that failed or was stopped at a host, that the next message goes on from. A lost run without a snapshot leaves that of the one
  * before, which it had gone on from; so does one whose agent never worked.
  */
-function lostWorkAfter(
-  end: RunEnd,
-  { sourceId, leftover, isLost }: { sourceId: string | null; leftover: Leftover; isLost: boolean },
-): ThreadChange {
+interface Left {
+  sourceId: string | null;
+  leftover: Leftover;
+  isLost: boolean;
+  isAtHost: boolean;
+}
+
+function lostWorkAfter(end: RunEnd, { sourceId, leftover, isLost, isAtHost }: Left): ThreadChange {
   const hasWorked = leftover !== 'as recorded' && leftover !== 'not restored';
-  if (end.status !== 'failed' || (hasWorked && !isLost)) return { lost_work_source_id: null };
+  const isKept = end.status === 'failed' || (end.status === 'cancelled' && isAtHost);
+  if (!isKept || (hasWorked && !isLost && !isAtHost)) return { lost_work_source_id: null };
   return sourceId === null ? {} : { lost_work_source_id: sourceId };
 }
 

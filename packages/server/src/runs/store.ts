@@ -141,8 +141,8 @@ export async function markSnapshot(tx: Tx, runId: string): Promise<boolean> {
 }
 
 /** Marks a queued run that is beyond a limit of concurrency. */
-export async function holdRun(tx: Tx, runId: string): Promise<void> {
-  await tx.db.updateTable('runs').set({ held: true }).where('id', '=', runId).where(queuedRuns).execute();
+export async function holdRun(tx: Tx, runId: string, held = true): Promise<void> {
+  await tx.db.updateTable('runs').set({ held }).where('id', '=', runId).where(queuedRuns).execute();
 }
 
 /** Notes that a run's agent takes messages while it works. */

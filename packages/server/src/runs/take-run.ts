@@ -4,10 +4,12 @@ import type { Db } from '../db/database.ts';
 import type { RunRow } from '../db/schema.ts';
 import { appendEvent, transaction } from '../db/transaction.ts';
 import type { Tx } from '../db/transaction.ts';
+import { folderWait } from '../hosts/index.ts';
 import { enqueue } from '../jobs/enqueue.ts';
 import { scopeOf } from '../projects/index.ts';
 import { changeThread, lockThreadById } from '../threads/index.ts';
 import type { LoadedThread } from '../threads/index.ts';
+import { isFolderTaken, lockFolder } from './at-host.ts';
 import type { ClaimedRun } from './claimed-run.ts';
 import { threadKey } from './queue-run.ts';
 import { activeFirst, holdRun, openRuns, startRun } from './store.ts';
@@ -53,6 +55,12 @@ export async function takeRun({ ctx, job, run }: ClaimedRun): Promise<TakenRun |
     await job.fence(tx);
     const now = await lockThreadById(tx, run.thread_id);
     if (!now || now.thread.archived_at) return undefined;
+    await lockFolder(tx, ctx);
+    if (await isFolderTaken(tx.db, ctx, run)) {
+      await holdRun(tx, run.id);
+      await job.putOff(tx, folderWait(ctx.host!.target.bindingId), PUT_OFF_SECONDS);
+      return 'held';
+    }
     if (!(await takePlace(tx, 'runs', askingOf(run), ctx))) {
       await holdBack(tx, run);
       return 'held';
@@ -68,7 +76,7 @@ export async function takeRun({ ctx, job, run }: ClaimedRun): Promise<TakenRun |
     const thread = await changeThread(
       tx,
       now,
-      { stop_requested_at: null, ...(goesOn(run) ? {} : { lost_work_source_id: null }) },
+      { stop_requested_at: null, ...(goesOn(run) || ctx.host ? {} : { lost_work_source_id: null }) },
       'always',
     );
     return { run: started, loaded: { ...now, thread } };

@@ -70,20 +70,28 @@ export async function turnRequest(
     ...sandbox,
   };
   const { told, ...folder } = toldOf(run);
-  const messages = await messagesOf(ctx, run);
-  const prompt = run.prompt ?? messages.map(({ content }) => content).join('\n\n');
-  const attachments = messages.flatMap((message) => message.attachments ?? []);
+  const { prompt, attachments, history } = await conversationOf(ctx, run);
   if (run.agent === 'scripted') return { ...common, ...folder, prompt };
   return {
     ...common,
     prompt,
     gateway: true,
-    history: await historyBefore(ctx, run, messages[0]?.sequence ?? null),
+    history,
     mcpServers: await mcpServersOf(ctx, project, token),
     ...(variableTargets && { variableTargets }),
     ...folder,
     ...(told && { told }),
     ...(attachments.length > 0 ? { attachments } : {}),
+  };
+}
+
+/** What is said to a run's agent, and what was said before. */
+export async function conversationOf(ctx: Context, run: RunRow) {
+  const messages = await messagesOf(ctx, run);
+  return {
+    prompt: run.prompt ?? messages.map(({ content }) => content).join('\n\n'),
+    attachments: messages.flatMap((message) => message.attachments ?? []),
+    history: await historyBefore(ctx, run, messages[0]?.sequence ?? null),
   };
 }
 

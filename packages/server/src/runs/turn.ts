@@ -3,6 +3,8 @@
  * by one that reads the journal again from its start, so every write here may be repeated: tool calls are
  * known by their call id, questions by their request id.
  */
+import { setTimeout as sleep } from 'node:timers/promises';
+import { RunnerError } from '@headrace/runner/client';
 import type { JournalEntry, TaskEnd } from '@headrace/runner/protocol';
 import { pendingApprovals } from '../approvals/index.ts';
 import { clean } from '../db/clean-text.ts';
@@ -13,6 +15,8 @@ import { awaitRunner, RunnerAway } from '../runner/await-runner.ts';
 import { findTask } from '../runner/find-task.ts';
 import { followTask } from '../runner/follow-task.ts';
 import { logRefusal, refusalWarning } from '../settings/index.ts';
+import { awaitHost } from './at-host.ts';
+import type { Found } from './at-host.ts';
 import type { StartedRun } from './claimed-run.ts';
 import { answerQuestion } from './questions.ts';
 import { callKey, recordTool } from './record-tool.ts';
@@ -32,18 +36,33 @@ export type TurnEnd =
   | { kind: 'gone' }
   | { kind: 'left' };
 
+export const NOT_STARTED = {
+  type: 'end',
+  outcome: 'failed',
+  exitCode: null,
+  signal: null,
+  timedOut: false,
+  oom: false,
+  durationMs: 0,
+} as const;
+/** How a turn ends that is stopped without its agent's word. */
+export const STOPPED: TaskEnd = { ...NOT_STARTED, outcome: 'cancelled', error: null };
+
 /** A journal that has not ended this long after its turn must have is given up. */
 const READ_LIMIT_MS = TURN_LIMIT_MS + 5 * 60_000;
 
 const READS = 3;
+const READ_AGAIN_MS = 500;
 
 export async function driveTurn(started: StartedRun): Promise<TurnEnd> {
   const { ctx, job, run } = started;
   const watch = new RunWatch(started);
-  // What a repair makes is published by its apply alone.
-  const snapshots = run.kind === 'repair' ? null : new RollingSnapshot(started, () => watch.isWaiting);
+  // What a repair makes is published by its apply alone; what is at a host stays there.
+  const snapshots =
+    run.kind === 'repair' || ctx.host ? null : new RollingSnapshot(started, () => watch.isWaiting);
   let workspace: 'kept' | 'lost' = 'kept';
   let text = '';
+  let found = 'lost' as Found;
   try {
     const followed = await followTask(ctx, run.id, {
       signal: job.signal,
@@ -55,7 +74,10 @@ export async function driveTurn(started: StartedRun): Promise<TurnEnd> {
         else await record(started, entry);
       },
       async resumeFrom(_next, breaks) {
-        if (breaks === READS || !(await hasTask(started))) return null;
+        if (ctx.host) {
+          found = await awaitTask(started);
+          if (found !== 'here') return null;
+        } else if (breaks === READS || !(await hasTask(started))) return null;
         text = '';
         started.refusals.length = 0;
         return 0;
@@ -63,6 +85,8 @@ export async function driveTurn(started: StartedRun): Promise<TurnEnd> {
     });
     if (followed.kind === 'left') return followed;
     if (followed.kind === 'broken') {
+      if (found === 'stopped') return { kind: 'ended', end: STOPPED, text };
+      if (found === 'gone') return { kind: 'gone' };
       workspace = 'lost';
       return { kind: 'lost', text };
     }
@@ -87,6 +111,24 @@ async function hasTask({ ctx, run }: StartedRun): Promise<boolean> {
     },
   );
   return isAnswering && (await findTask(ctx, run.id)) !== null;
+}
+
+/** Whether the host is back, with the task, after its connection broke. */
+async function awaitTask(started: StartedRun): Promise<Found> {
+  const { ctx, run } = started;
+  for (;;) {
+    const found = await awaitHost(started);
+    if (found !== 'here') return found;
+    if (Date.now() - run.started_at!.getTime() > READ_LIMIT_MS + ctx.config.hostGraceSeconds * 1000)
+      return 'lost';
+    // A host that breaks each journal off is not asked without a pause.
+    await sleep(READ_AGAIN_MS);
+    try {
+      return (await findTask(ctx, run.id)) ? 'here' : 'lost';
+    } catch (error) {
+      if (!(error instanceof RunnerError)) throw error;
+    }
+  }
 }
 
 /** Acts on one entry of the journal. */

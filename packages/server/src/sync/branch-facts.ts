@@ -17,7 +17,7 @@ export interface Branch {
 }
 
 /** Where the branch of a pull request is, and how it got there. Its commit is fetched. Throws ProviderError. */
-export async function readBranch({ ctx, repository, row }: Syncing): Promise<Branch> {
+export async function readBranch({ ctx, repository, row, thread }: Syncing): Promise<Branch> {
   const sha = await repository.provider.resolveRef(repository.at, row.head_ref);
   if (sha === null) return { tip: 'gone', sha };
   if (sha === row.head_sha) return { tip: row.head_source_id === null ? 'ahead' : 'same', sha };
@@ -25,7 +25,9 @@ export async function readBranch({ ctx, repository, row }: Syncing): Promise<Bra
   const isUpon = async (commitSha: string) =>
     (await isStillThere(ctx, repository, commitSha)) && isAncestor(ctx, repository, commitSha, sha);
   if (row.pushing_sha !== null && (await isUpon(row.pushing_sha))) return { tip: 'arrived', sha };
-  return { tip: (await isUpon(row.head_sha)) ? 'ahead' : 'rewritten', sha };
+  // A folder itself is never written: others' commits are a divergence.
+  const isWritten = thread.execution_target?.workspaceMode !== 'direct';
+  return { tip: isWritten && (await isUpon(row.head_sha)) ? 'ahead' : 'rewritten', sha };
 }
 
 /** A commit that a rewritten branch has lost may be gone for good. */

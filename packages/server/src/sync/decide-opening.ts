@@ -95,6 +95,11 @@ async function changeOf(tx: Tx, thread: ThreadRow): Promise<Change> {
     'no_changes',
     'The thread has no changes to its base commit. Change a file first.',
   );
+  if (thread.execution_target && baseCommitSha === null)
+    throw new ApiError(
+      'conflict',
+      "The repository does not have the commit that the host's folder was at when the thread began. Push it, and begin another thread.",
+    );
   if (baseCommitSha === null || sourceId === null) throw nothing;
   const sources = await tx.db
     .selectFrom('sources')

@@ -193,7 +193,7 @@ async function plantRows(at: {
       initialization_error_message: mark,
       tracker_issue_url: mark,
       error_tracker_issue: json({ a: mark }),
-      execution_target: json({ a: mark }),
+      execution_target: json({ model: mark } as never),
       task_id: (q) => q.selectFrom('tasks').select('id').where('project_id', '=', thread.project_id),
     })
     .where('id', '=', threadId)

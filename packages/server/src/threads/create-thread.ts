@@ -3,8 +3,9 @@ import type { Static } from 'typebox';
 import type { ProjectRow } from '../db/schema.ts';
 import type { Tx } from '../db/transaction.ts';
 import { isBranchName } from '../git/ref-names.ts';
+import { requireTarget } from '../hosts/index.ts';
 import { requireCapability } from '../http/capabilities.ts';
-import { ApiError, invalid } from '../http/errors.ts';
+import { invalid } from '../http/errors.ts';
 import { write } from '../http/operation.ts';
 import type { Call } from '../http/operation.ts';
 import { Body, IdInput, Micros } from '../http/schemas.ts';
@@ -83,16 +84,22 @@ export const createDirectThread = write({
   legacyKeys: ['/message/clientMessageId'],
   responses: BEGUN,
   async handle(tx, call) {
+    const { executionTarget } = call.body;
     requireConsistent(call.body);
     const project = await loadProject(tx.db, call, 'share', call.body.projectId);
-    if (call.body.executionTarget !== undefined) throw noHosts(call, project);
-    return create(tx, call, project, call.body);
+    if (executionTarget === undefined) return create(tx, call, project, call.body);
+    if (project.kind === 'platform')
+      throw invalid({ path: '/executionTarget', message: 'an app has no local hosts' });
+    requireCapability(call.ctx.config, call.principal, 'hosts');
+    await requireTarget(tx, call.principal, executionTarget);
+    return create(tx, call, project, { ...call.body, spendLimitMicros: null });
   },
 });
 
 /** What the schema cannot say. */
 function requireConsistent(body: Static<typeof DirectBody>): void {
-  const { sourceId, baseBranch, trackerIssueUrl, errorTrackerIssue } = body;
+  const { sourceId, baseBranch, spendLimitMicros, executionTarget, trackerIssueUrl, errorTrackerIssue } =
+    body;
   const faults = [
     ...(sourceId !== undefined && baseBranch !== undefined
       ? [{ path: '/baseBranch', message: 'must not be given together with sourceId' }]
@@ -100,15 +107,15 @@ function requireConsistent(body: Static<typeof DirectBody>): void {
     ...(baseBranch !== undefined && !isBranchName(baseBranch)
       ? [{ path: '/baseBranch', message: 'must have at most 255 bytes' }]
       : []),
+    ...(executionTarget === undefined
+      ? []
+      : Object.entries({ sourceId, baseBranch, spendLimitMicros }).flatMap(([name, value]) =>
+          value === undefined
+            ? []
+            : [{ path: `/${name}`, message: 'must not be given with executionTarget' }],
+        )),
     ...issueUrlFaults('/trackerIssueUrl', trackerIssueUrl),
     ...issueUrlFaults('/errorTrackerIssue/url', errorTrackerIssue?.url),
   ];
   if (faults.length) throw invalid(...faults);
-}
-
-/** There are no local hosts yet: their work never runs in a sandbox of ours instead. */
-function noHosts({ ctx, principal }: Pick<Call, 'ctx' | 'principal'>, { kind }: ProjectRow): ApiError {
-  if (kind === 'platform') return invalid({ path: '/executionTarget', message: 'an app has no local hosts' });
-  requireCapability(ctx.config, principal, 'hosts');
-  return new ApiError('not_configured', 'This deployment has no local hosts. Leave executionTarget out.');
 }

@@ -7,6 +7,7 @@ import { loadCheckpoint } from '../checkpoints/index.ts';
 import type { CheckpointRow, ThreadRow } from '../db/schema.ts';
 import type { Tx } from '../db/transaction.ts';
 import { ApiError, notFound } from '../http/errors.ts';
+import { requireNoHost } from '../hosts/index.ts';
 import { write } from '../http/operation.ts';
 import type { Call } from '../http/operation.ts';
 import { Body, IdInput, Micros } from '../http/schemas.ts';
@@ -46,6 +47,7 @@ export const forkThread = write({
   async handle(tx, call) {
     const { checkpointId, transcript = true, ...input } = call.body;
     const { thread: parent, project } = await lockParent(tx, call);
+    requireNoHost(parent);
     const checkpoint =
       checkpointId === undefined ? null : await loadCheckpoint(tx.db, parent.id, checkpointId);
     const sourceId = checkpoint?.source_id ?? parent.latest_source_id;

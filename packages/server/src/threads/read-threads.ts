@@ -81,6 +81,8 @@ interface Work {
 export interface ThreadDetails extends Work {
   thread: ThreadFields;
   task: TaskJson;
+  /** The host of its execution target, while that is offline. */
+  awayHost: string | null;
   /** Newest first. */
   pullRequests: ReturnType<typeof listedFrom>;
 }
@@ -89,7 +91,7 @@ interface Row {
   thread: string;
 }
 
-const FIELDS = `${COLUMNS.map((name) => `t.${name}`).join(', ')}, thread_work(t.id, t.status) as work, case when t.active_build_id is not null then is_build_held(t.active_build_id) end as is_build_held, ${listedOf('t.id')} as pull_requests, ${taskOf('t')} as task`;
+const FIELDS = `${COLUMNS.map((name) => `t.${name}`).join(', ')}, thread_work(t.id, t.status) as work, case when t.active_build_id is not null then is_build_held(t.active_build_id) end as is_build_held, case when t.execution_target is not null then away_host(t.execution_target) end as away_host, ${listedOf('t.id')} as pull_requests, ${taskOf('t')} as task`;
 /** `from` provides the rows `t`. */
 const select = (from: string) =>
   `select row_to_json(one)::text as thread from (select ${FIELDS} from ${from}) as one`;
@@ -106,12 +108,14 @@ function detailsOf({ thread: text }: Row): ThreadDetails {
   const {
     work,
     is_build_held: isBuildHeld,
+    away_host: awayHost,
     pull_requests: pullRequests,
     task,
     ...thread
   } = JSON.parse(text) as ThreadFields & {
     work: Work;
     is_build_held: boolean | null;
+    away_host: string | null;
     pull_requests: ListedJson;
     task: TaskJson;
   };
@@ -121,6 +125,7 @@ function detailsOf({ thread: text }: Row): ThreadDetails {
     thread,
     ...work,
     isHeld: work.isHeld || isBuildHeld === true,
+    awayHost,
     task,
     pullRequests: listedFrom(pullRequests),
   };

@@ -1,5 +1,5 @@
 import { sql } from 'kysely';
-import type { ProjectRow, ThreadRow } from '../db/schema.ts';
+import type { ExecutionTarget, ProjectRow, ThreadRow } from '../db/schema.ts';
 import { json } from '../db/schema.ts';
 import { appendEvent } from '../db/transaction.ts';
 import type { Tx } from '../db/transaction.ts';
@@ -27,6 +27,8 @@ export interface NewThread {
   errorTrackerIssue?: Record<string, unknown> | undefined;
   /** The automation whose execution creates it. */
   automationId?: string | undefined;
+  /** The host at which it works, with whose files it begins. */
+  executionTarget?: ExecutionTarget | undefined;
   /** What a fork begins with. */
   fork?: Fork | undefined;
 }
@@ -62,9 +64,11 @@ const startOfFork = ({ parent, sourceId, baseCommitSha }: Fork): Start => ({
 async function findStart(
   tx: Tx,
   project: ProjectRow,
-  input: Chosen & Pick<NewThread, 'fork'>,
+  input: Chosen & Pick<NewThread, 'fork' | 'executionTarget'>,
 ): Promise<Start> {
   if (input.fork) return startOfFork(input.fork);
+  if (input.executionTarget)
+    return { sourceId: null, latestSourceId: null, baseCommitSha: null, baseBranch: project.default_branch };
   if (project.repository_id !== null) return findStartInRepository(tx, project, input);
   if (input.baseBranch !== undefined)
     throw new ApiError(
@@ -159,6 +163,7 @@ export async function startThread(
     forked_from: fork
       ? json({ threadId: fork.parent.id, checkpointId: fork.checkpointId, sourceId: fork.sourceId })
       : null,
+    execution_target: input.executionTarget ? json(input.executionTarget) : null,
     error_tracker_issue: input.errorTrackerIssue ? json(input.errorTrackerIssue) : null,
   });
   appendEvent(tx, { ...scopeOf(project), threadId: thread.id }, 'thread.updated', {

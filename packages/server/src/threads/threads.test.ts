@@ -344,7 +344,7 @@ test('a thread whose initialization failed is ready again once it is unarchived,
   expect(await b.thread()).toMatchObject({ initializationState: 'completed', initializationErrorCode: null });
 });
 
-test('an execution target is 501 while there are no local hosts, and frees the key; an app has none', async () => {
+test('an execution target that names no host is refused; an app has none', async () => {
   const { project } = await ok(s.call('POST', '/api/projects', { name: 'n' }));
   const { appId } = await newApp(s);
   const executionTarget = {
@@ -354,9 +354,8 @@ test('an execution target is 501 while there are no local hosts, and frees the k
     provider: 'agent_a',
     workspaceMode: 'direct',
   };
-  const idem = randomUUID();
-  const create = (body: object) => s.call('POST', '/api/threads', body, { idem });
-  expect(await refusal(create({ projectId: project.id, executionTarget }))).toBe('501 not_configured');
+  const create = (body: object) => s.call('POST', '/api/threads', body);
+  expect(await refusal(create({ projectId: project.id, executionTarget }))).toBe('404 host_not_found');
   expect(await refusal(create({ projectId: appId, executionTarget }))).toBe(
     '400 invalid_request /executionTarget',
   );

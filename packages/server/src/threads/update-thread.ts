@@ -105,6 +105,11 @@ export const updateThread = write({
     const { body } = call;
     const wanted = wantedArchive(body);
     const loaded = await lockThread(tx, call);
+    if (loaded.thread.execution_target && body.spendLimitMicros !== undefined)
+      throw invalid({
+        path: '/spendLimitMicros',
+        message: "must not be given: what a host's agents spend is not known here",
+      });
     requireExpected(loaded.thread, body);
     const step = archiveStep(loaded.thread, wanted);
     const change = { ...fieldChange(loaded.thread, body), ...(await archiveChange(tx, loaded, step)) };

@@ -10,11 +10,18 @@ const iso = (time: Date | null) => time?.toISOString() ?? null;
 export const activeDurationMs = (run: { active_duration_ms: number; active_since: Date | null }) =>
   run.active_duration_ms + (run.active_since ? Math.max(0, Date.now() - run.active_since.getTime()) : 0);
 
+/** A bound is no matter while its host is away. */
+function waitsFor({ isHeld, awayHost }: Pick<ThreadDetails, 'isHeld' | 'awayHost'>): string[] {
+  if (awayHost !== null) return [`host:${awayHost}`];
+  return isHeld ? ['capacity'] : [];
+}
+
 export function threadView({
   thread: t,
   run,
   queuedRuns,
   isHeld,
+  awayHost,
   pendingApprovals,
   pullRequests,
   task,
@@ -37,7 +44,10 @@ export function threadView({
     initializationErrorCode: t.initialization_error_code,
     initializationErrorMessage: t.initialization_error_message,
     initializationUpdatedAt: iso(t.initialization_updated_at),
-    waitingOn: [...pendingApprovals.map((id) => `approval:${id}`), ...(isHeld ? ['capacity'] : [])],
+    waitingOn: [
+      ...pendingApprovals.map((id) => `approval:${id}`),
+      ...waitsFor({ isHeld, awayHost: t.status === 'queued' ? awayHost : null }),
+    ],
     blockedOn: [
       ...(t.active_apply_id ? [`apply:${t.active_apply_id}`] : []),
       ...(t.active_build_id ? [`build:${t.active_build_id}`] : []),

@@ -26,6 +26,7 @@ import { endTasks } from '../runner/await-runner.ts';
 import { runnerName } from '../runner/runner-id.ts';
 import { abandon } from '../sources/index.ts';
 import { delayArchive, isIdle, lockThreadById } from '../threads/index.ts';
+import { isLeftToHost, readAtHost } from './archive-at-host.ts';
 import { changeWorkspace, vanishWorkspace } from './change-workspace.ts';
 import { atThread } from './place-thread.ts';
 import { isBeyondReading, keepUnsaved, readUnsaved } from './save-workspace.ts';
@@ -55,13 +56,17 @@ async function archive(ctx: Context, job: ArchiveJob): Promise<void> {
   const { threadId } = job.payload;
   const thread = await ctx.db.selectFrom('threads').selectAll().where('id', '=', threadId).executeTakeFirst();
   if (!thread || !(await isDue(ctx, ctx.db, thread))) return;
-  const isKept = thread.workspace_status === 'ready' && !thread.deleted_at;
+  const isThere =
+    thread.workspace_status === 'ready' ||
+    (ctx.host !== null && thread.workspace_status === 'cleanup_pending');
+  const isKept = isThere && !thread.deleted_at;
   if (isKept && (await isLost(ctx, thread.runner_id))) return recordVanished(ctx, job);
-  const unsaved = isKept ? await read(ctx, job, thread) : null;
+  const unsaved = isKept ? await (ctx.host ? readAtHost(ctx, thread) : read(ctx, job, thread)) : null;
+  if (unsaved === 'away') return waitForHost(ctx, job);
   if (unsaved === 'vanished') return recordVanished(ctx, job);
   if (!(await save(ctx, job, unsaved)))
     return abandon(ctx, { org_id: thread.org_id, id: thread.project_id }, unsaved?.source?.staged ?? null);
-  const fault = await endRuntime(ctx, job);
+  const fault = await endRuntime(ctx, job, thread);
   await recordEnd(ctx, job, fault ? 'unconfirmed' : 'confirmed');
   if (fault) throw fault;
 }
@@ -124,11 +129,17 @@ async function recordVanished(ctx: Context, job: ArchiveJob): Promise<void> {
 }
 
 /** Returns why the end is not confirmed; null when it is. */
-async function endRuntime(ctx: Context, job: ArchiveJob): Promise<Error | null> {
+async function endRuntime(ctx: Context, job: ArchiveJob, thread: ThreadRow): Promise<Error | null> {
   return within(END_MS, ctx.runner.deleteWorkspace(job.payload.threadId, job.claimedAt)).then(
     () => null,
-    (error: unknown) => error as Error,
+    (error: unknown) => (isLeftToHost(ctx, thread, error) ? null : (error as Error)),
   );
+}
+
+/** It waits for its host; the sweep tries again. */
+async function waitForHost(ctx: Context, job: ArchiveJob): Promise<void> {
+  await recordEnd(ctx, job, 'unconfirmed');
+  await retryLater(ctx, job);
 }
 
 async function recordEnd(ctx: Context, job: ArchiveJob, end: 'confirmed' | 'unconfirmed'): Promise<void> {

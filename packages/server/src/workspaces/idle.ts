@@ -17,8 +17,10 @@ type Reading = Pick<Context, 'clock' | 'config'>;
 export async function freshDeadline(
   ctx: Reading,
   db: Db | Tx['db'],
-  thread: Pick<ThreadRow, 'idle_timeout_minutes' | 'project_id' | 'org_id'>,
-): Promise<RawBuilder<Date>> {
+  thread: Pick<ThreadRow, 'idle_timeout_minutes' | 'project_id' | 'org_id' | 'execution_target'>,
+): Promise<RawBuilder<Date> | null> {
+  // What is at a host takes no room here.
+  if (thread.execution_target) return null;
   return deadlineIn(
     ctx,
     thread.idle_timeout_minutes ??

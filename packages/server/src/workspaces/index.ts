@@ -7,6 +7,7 @@ export { freshDeadline, renewedDeadline } from './idle.ts';
 export { groundOfSource, linksOfSource, sameLinks } from './ground.ts';
 export type { Links } from './history/inner-links.ts';
 export { packPatch } from './pack-patch.ts';
+export { HostRefused, prepareAtHost } from './prepare-at-host.ts';
 export { prepareWorkspace, recordWorkspaceSource, resetWorkspace } from './prepare-workspace.ts';
 export { putSourceFiles } from './restore-workspace.ts';
 export { archiveWorkspace, archivingDied, enqueueArchive } from './archive-workspace.job.ts';

@@ -2,14 +2,17 @@
  * Prepares a new thread's workspace. The states of an initialization are listed in threads/state.ts; archive,
  * delete, retry and message change them in their own operations.
  */
+import { RunnerError } from '@headrace/runner/client';
 import type { Context } from '../context.ts';
 import type { ThreadRow } from '../db/schema.ts';
 import { transaction } from '../db/transaction.ts';
 import type { Tx } from '../db/transaction.ts';
+import { hostWait } from '../hosts/index.ts';
 import type { Job } from '../jobs/job.ts';
 import type { SetupFound } from '../setups/index.ts';
 import { awaitRunner, endTasks } from '../runner/await-runner.ts';
 import { awaitRoom, freeAfter } from '../runner/place-work.ts';
+import type { Unplaced } from '../runner/place-work.ts';
 import {
   changeThread,
   initializationChange,
@@ -20,7 +23,9 @@ import type { LoadedThread } from '../threads/index.ts';
 import { changeWorkspace } from './change-workspace.ts';
 import { freshDeadline } from './idle.ts';
 import { fetchStart, RepositoryFault, resolveStart } from './fetch-start.ts';
+import { HostFault, importAtHost } from './initialize-at-host.ts';
 import { placeThread } from './place-thread.ts';
+import { HostRefused } from './prepare-at-host.ts';
 import { restoreWithSetup, setupColumns } from './restore-with-setup.ts';
 
 const ATTEMPTS = 3;
@@ -63,8 +68,8 @@ export async function initializeThread(
   }
 }
 
-/** No runner has room: the thread waits for one. */
-async function putOff(ctx: Context, job: InitializeJob, why: 'no room' | 'suspect'): Promise<void> {
+/** No runner has room, or its host is away: the thread waits. */
+async function putOff(ctx: Context, job: InitializeJob, why: Unplaced): Promise<void> {
   await transaction(ctx, async (tx) => {
     await job.fence(tx);
     await awaitRoom(tx, job, why);
@@ -77,10 +82,11 @@ async function initializeAt(ctx: Context, job: InitializeJob, failQueuedRuns: Fa
   const { thread } = begun;
   let prepared: Prepared | 'waits' | undefined;
   try {
-    prepared = await prepare(ctx, job, begun);
+    prepared = await (ctx.host ? prepareAtItsHost(ctx, job, begun) : prepare(ctx, job, begun));
   } catch (error) {
-    const { failure, isFinal } =
-      error instanceof RepositoryFault ? error : { failure: NO_WORKSPACE, isFinal: false };
+    if (ctx.host && error instanceof RunnerError && error.status === 503)
+      return putOff(ctx, job, hostWait(ctx.host.target.hostId));
+    const { failure, isFinal } = faultOf(error);
     if (!isFinal && thread.initialization_attempt_count < ATTEMPTS) throw error;
     ctx.log[isFinal ? 'info' : 'error']({ err: error, thread: thread.id }, 'a thread could not be prepared');
     return fail(ctx, { threadId: thread.id, failure, job }, failQueuedRuns);
@@ -123,10 +129,33 @@ async function begin(ctx: Context, job: InitializeJob): Promise<LoadedThread | u
 
 /** What a thread was prepared with. */
 interface Prepared {
-  runnerId: string;
+  /** Null: it is at a host. */
+  runnerId: string | null;
   sourceId: string | null;
   setup: SetupFound;
 }
+
+function faultOf(error: unknown): { failure: Failure; isFinal: boolean } {
+  if (error instanceof RepositoryFault) return error;
+  if (error instanceof HostFault) return { failure: error.failure, isFinal: true };
+  if (error instanceof HostRefused)
+    return { failure: { code: error.code, message: error.message }, isFinal: true };
+  return { failure: NO_WORKSPACE, isFinal: false };
+}
+
+async function prepareAtItsHost(
+  ctx: Context,
+  job: InitializeJob,
+  loaded: LoadedThread,
+): Promise<Prepared | undefined> {
+  const sourceId = await importAtHost(ctx, job, loaded);
+  if (sourceId === undefined) return undefined;
+  if (await hasQueuedRun(ctx, loaded.thread.id)) await show(ctx, loaded.thread.id, 'dispatching_run');
+  return { runnerId: null, sourceId, setup: { kind: 'none' } };
+}
+
+const show = (ctx: Context, threadId: string, phase: NonNullable<ThreadRow['initialization_phase']>) =>
+  setInitializationPhase(ctx.db, threadId, { initialization_phase: phase });
 
 /** Fetches what the thread starts from, restores the workspace, and shows the phases of that. Undefined where the thread was archived or deleted. */
 async function prepare(
@@ -135,14 +164,12 @@ async function prepare(
   loaded: LoadedThread,
 ): Promise<Prepared | 'waits' | undefined> {
   const { thread, project } = loaded;
-  const show = (phase: NonNullable<ThreadRow['initialization_phase']>) =>
-    setInitializationPhase(ctx.db, thread.id, { initialization_phase: phase });
   const runnerId = await awaitRunner(ctx);
-  if (project.kind === 'direct') await show('resolving_repository');
+  if (project.kind === 'direct') await show(ctx, thread.id, 'resolving_repository');
   const start = await resolveStart(ctx, loaded);
-  await show('allocating_sandbox');
+  await show(ctx, thread.id, 'allocating_sandbox');
   await endTasks(ctx, job, thread.id);
-  if (project.kind === 'direct') await show('fetching_repository');
+  if (project.kind === 'direct') await show(ctx, thread.id, 'fetching_repository');
   const fetched = start ? await fetchStart(ctx, job, loaded, start) : thread;
   await setInitializationPhase(ctx.db, thread.id, {
     initialization_phase: 'configuring_workspace',
@@ -150,7 +177,7 @@ async function prepare(
   });
   const setup = await restoreWithSetup(ctx, job, fetched);
   if (setup === undefined || setup === 'waits') return setup;
-  if (await hasQueuedRun(ctx, thread.id)) await show('dispatching_run');
+  if (await hasQueuedRun(ctx, thread.id)) await show(ctx, thread.id, 'dispatching_run');
   return { runnerId, sourceId: fetched.latest_source_id, setup };
 }
 

@@ -1,7 +1,10 @@
 import type { Context } from '../context.ts';
 import { rowsPrepared } from '../db/prepared.ts';
+import type { ExecutionTarget } from '../db/schema.ts';
+import { atHost, hostStanding, hostWait } from '../hosts/index.ts';
 import { atRunner, isLost } from '../runner/at-runner.ts';
 import { placeWork, stayAt } from '../runner/place-work.ts';
+import type { Unplaced } from '../runner/place-work.ts';
 
 /** Statuses in which a thread's workspace is at its runner, or being made there. */
 const THERE: ReadonlySet<string | null> = new Set(['preparing', 'ready', 'cleanup_pending']);
@@ -9,7 +12,7 @@ const THERE: ReadonlySet<string | null> = new Set(['preparing', 'ready', 'cleanu
 async function runnerOf(ctx: Context, threadId: string) {
   const query = ctx.db
     .selectFrom('threads')
-    .select(['project_id', 'runner_id', 'workspace_status'])
+    .select(['project_id', 'runner_id', 'workspace_status', 'execution_target'])
     .where('id', '=', threadId);
   return (await rowsPrepared(ctx.db, 'thread_place', query))[0];
 }
@@ -18,10 +21,10 @@ async function runnerOf(ctx: Context, threadId: string) {
  * The context of new work in a thread, whose key the caller holds: at the runner that has its workspace, or another
  * one of the fleet with room. The thread's place is given back with `freeAfter`.
  */
-export async function placeThread(ctx: Context, threadId: string): Promise<Context | 'no room' | 'suspect'> {
-  if (!ctx.fleet) return ctx;
+export async function placeThread(ctx: Context, threadId: string): Promise<Context | Unplaced> {
   const thread = await runnerOf(ctx, threadId);
-  if (!thread) return ctx;
+  if (thread?.execution_target) return placeAtHost(ctx, thread.execution_target);
+  if (!ctx.fleet || !thread) return ctx;
   return placeWork(ctx, {
     holder: `thread:${threadId}`,
     projectId: thread.project_id,
@@ -29,17 +32,26 @@ export async function placeThread(ctx: Context, threadId: string): Promise<Conte
   });
 }
 
+/** A host that was deleted answers as one that has nothing. */
+async function placeAtHost(ctx: Context, target: ExecutionTarget): Promise<Context | Unplaced> {
+  const { is } = await hostStanding(ctx, target.hostId);
+  return is === 'away' ? hostWait(target.hostId) : atHost(ctx, target);
+}
+
 /** The context of work that has begun in a thread: where its workspace is. */
 export async function stayWithThread(ctx: Context, threadId: string): Promise<Context> {
-  if (!ctx.fleet) return ctx;
   const thread = await runnerOf(ctx, threadId);
+  if (thread?.execution_target) return atHost(ctx, thread.execution_target);
+  if (!ctx.fleet) return ctx;
   return stayAt(ctx, `thread:${threadId}`, thread?.runner_id ?? null);
 }
 
 /** The context of the runner that has a thread's workspace. */
 export async function atThread(ctx: Context, threadId: string): Promise<Context> {
-  if (!ctx.fleet) return ctx;
-  return atRunner(ctx, (await runnerOf(ctx, threadId))?.runner_id ?? null);
+  const thread = await runnerOf(ctx, threadId);
+  return thread?.execution_target
+    ? atHost(ctx, thread.execution_target)
+    : atRunner(ctx, thread?.runner_id ?? null);
 }
 
 /** Whether a thread's workspace was at a runner that is lost: it is given up. */

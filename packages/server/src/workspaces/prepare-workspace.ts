@@ -36,7 +36,7 @@ async function treeOf(ctx: Context, sourceId: string | null): Promise<Tree> {
  * The source that the workspace is to hold: the latest one, or the recovery source of a lost run that had begun
  * from that.
  */
-async function wantedSource(
+export async function wantedSource(
   ctx: Context,
   { latest_source_id: latest, lost_work_source_id: lost }: ThreadRow,
   goesOn = false,

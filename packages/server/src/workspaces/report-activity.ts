@@ -17,7 +17,7 @@ export const reportActivity = write({
     const minutes = call.body.idleTimeoutMinutes;
     const thread = await changeThread(tx, loaded, {
       idle_timeout_minutes: minutes,
-      idle_expires_at: deadlineIn(call.ctx, minutes),
+      ...(loaded.thread.execution_target ? {} : { idle_expires_at: deadlineIn(call.ctx, minutes) }),
     });
     return { status: 200, body: policyView(thread), scope: scopeOf(loaded.project) };
   },

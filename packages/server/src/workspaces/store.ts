@@ -69,7 +69,7 @@ export async function threadsAtLost(db: Db, limit: number): Promise<string[]> {
 export async function threadsAtUnknown(db: Db, limit: number): Promise<string[]> {
   const { rows } = await sql<{ id: string }>`
     select t.id from threads t
-    where t.workspace_status = 'ready' and t.deleted_at is null
+    where t.workspace_status = 'ready' and t.deleted_at is null and t.execution_target is null
       and not exists (select from runners k where k.boot_id = t.runner_id) and ${isUnused}
     limit ${limit}`.execute(db);
   return rows.map(({ id }) => id);

@@ -29,6 +29,12 @@ export function Target({ id, names }: { id: string | null; names: Names }) {
           {text}
         </Link>
       );
+    case 'hst':
+      return (
+        <Link to="/organization/hosts/$hostId" params={{ hostId: id }} {...link}>
+          {text}
+        </Link>
+      );
     case 'aut':
       return (
         <Link to="/automations/$automationId" params={{ automationId: id }} {...link}>

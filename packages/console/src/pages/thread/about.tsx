@@ -14,6 +14,7 @@ export function About() {
   return (
     <>
       <Base />
+      <AtHost />
       {tasks.map(({ id, identifier, title, threadIndex }) => (
         <Link
           key={id}
@@ -43,6 +44,19 @@ export function About() {
         createdByAutomation && <span>made by an automation</span>
       )}
     </>
+  );
+}
+
+/** The person's own machine that it works on. */
+function AtHost() {
+  const { executionTarget } = useThread().thread;
+  const hostId = executionTarget?.['hostId'];
+  const mode = executionTarget?.['workspaceMode'];
+  if (typeof hostId !== 'string') return null;
+  return (
+    <Link to="/organization/hosts/$hostId" params={{ hostId }} className="link">
+      {mode === 'worktree' ? 'in a worktree at a host' : 'in a folder of a host'}
+    </Link>
   );
 }
 

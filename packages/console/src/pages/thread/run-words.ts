@@ -12,6 +12,7 @@ const NEXT: Record<Code, string> = {
   not_configured: 'Choose another model, or let an owner add a key for this provider.',
   sandbox_lost: 'Nothing was wrong with the work itself. Try again.',
   worker_lost: 'Nothing was wrong with the work itself. Try again.',
+  host_lost: 'Nothing was wrong with the work itself. Its files are as it left them; once the host is back, try again.',
   workspace_unavailable: 'Nothing was wrong with the work itself. Try again.',
 };
 
@@ -24,6 +25,7 @@ const TITLES: Record<Code, string> = {
   not_configured: 'The model is not configured',
   sandbox_lost: 'The sandbox was lost',
   worker_lost: 'The worker was lost',
+  host_lost: 'The host was lost',
   workspace_unavailable: 'There was no workspace',
 };
 
@@ -73,6 +75,8 @@ export function reasonsOf(thread: State): string[] {
   if (thread.stopRequestedAt !== null) reasons.push('The run is being stopped.');
   if (thread.waitingOn.includes('capacity'))
     reasons.push('A run waits for a free place: other runs go first.');
+  if (thread.waitingOn.some((one) => one.startsWith('host:')))
+    reasons.push('It waits for its host, which is offline.');
   for (const blocker of thread.blockedOn) reasons.push(blockedBy(blocker.split(':')[0] ?? blocker));
   if (thread.pendingWakeups > 1) reasons.push(`${thread.pendingWakeups} runs are queued.`);
   return reasons;

@@ -11,7 +11,7 @@ interface RepairAgent {
 }
 
 /**
- * The thread's model and its prompt; null where that is the scripted agent and the project has no script for
+ * The thread's model and its prompt; null for a thread at a host, and where that is the scripted agent and the project has no script for
  * it. `failures` says why earlier candidates were refused.
  */
 export async function repairAgent(
@@ -20,12 +20,18 @@ export async function repairAgent(
   conflicts: string[],
   failures: string[],
 ): Promise<RepairAgent | null> {
-  const { model_id: own, metadata } = await db
+  const {
+    model_id: own,
+    metadata,
+    execution_target: target,
+  } = await db
     .selectFrom('threads as t')
     .innerJoin('projects as p', 'p.id', 't.project_id')
-    .select(['t.model_id', 'p.metadata'])
+    .select(['t.model_id', 't.execution_target', 'p.metadata'])
     .where('t.id', '=', of.thread_id)
     .executeTakeFirstOrThrow();
+  // Both sides and the report of a repair are the service's, and no files of a person's folder.
+  if (target) return null;
   const modelId = own ?? (await effectiveSettings(db, of)).modelId;
   if (modelId !== 'scripted') return { modelId, prompt: instructions(conflicts, failures) };
   const script = metadata[SCRIPT];

@@ -43,6 +43,11 @@ async function mergeBaseBranch(at: Syncing): Promise<void> {
     commitSha !== null && (await isAncestor(ctx, repository, baseSha, commitSha));
   if ((await isIn(row.head_sha)) || (await isIn(row.merge_parent_sha)))
     return end(at, { status: 'done', baseSha });
+  if (at.thread.execution_target?.workspaceMode === 'direct')
+    return end(
+      at,
+      failed('conflict', "The folder of the thread's host is never written. Merge the base there."),
+    );
   const common = await commonOf(at, baseSha);
   if (common === null)
     return end(at, failed('conflict', 'The base branch and the branch have no commit in common.'));

@@ -1,0 +1,98 @@
+/** `headrace hosts …`, as data. `headrace host` itself is in ../hosts. */
+import { command } from '../core/command.ts';
+import type { Command } from '../core/command.ts';
+import { LIST_OPTIONS } from '../core/options.ts';
+
+const HOST = 'an id, the first 8 characters of one, ~NAME or @last';
+const NAME = 'which machine it is, as people know it';
+
+export const hostRecordCommands: readonly Command[] = [
+  command({
+    name: 'hosts list',
+    group: 'Organization',
+    summary: "List hosts, people's own machines, newest first",
+    options: LIST_OPTIONS,
+    examples: ['headrace hosts list'],
+    scope: 'service',
+    answer: 'hosts.listHosts',
+    run: async (cli, { options }) => (await import('./hosts.ts')).listHosts(cli, options.limit),
+  }),
+  command({
+    name: 'hosts show',
+    group: 'Organization',
+    summary: 'Show a host',
+    args: ['HOST'],
+    argHelp: { HOST },
+    examples: ["headrace hosts show '~laptop'"],
+    scope: 'service',
+    answer: 'hosts.getHost',
+    run: async (cli, { args: [host] }) => (await import('./hosts.ts')).showHost(cli, host),
+  }),
+  command({
+    name: 'hosts bindings',
+    group: 'Organization',
+    summary: 'List the folders that a host offers',
+    args: ['HOST'],
+    argHelp: { HOST },
+    options: LIST_OPTIONS,
+    examples: ["headrace hosts bindings '~laptop'"],
+    scope: 'service',
+    answer: 'hosts.listBindings',
+    run: async (cli, { args: [host], options }) =>
+      (await import('./hosts.ts')).listBindings(cli, host, options.limit),
+  }),
+  command({
+    name: 'hosts create',
+    group: 'Organization',
+    summary: 'Add a machine of yours as a host',
+    details: 'Its token is printed once, alone on stdout: `headrace host` connects with it.',
+    args: ['NAME'],
+    argHelp: { NAME },
+    examples: ['headrace hosts create laptop > host.token'],
+    scope: 'service',
+    needsSession: true,
+    writes: true,
+    answer: 'hosts.createHost',
+    run: async (cli, { args: [name] }) => (await import('./hosts.ts')).createHost(cli, name),
+  }),
+  command({
+    name: 'hosts rename',
+    group: 'Organization',
+    summary: 'Rename a host',
+    args: ['HOST', 'NAME'],
+    argHelp: { HOST, NAME },
+    examples: ["headrace hosts rename '~laptop' 'old laptop'"],
+    scope: 'service',
+    needsSession: true,
+    writes: true,
+    answer: 'hosts.updateHost',
+    run: async (cli, { args: [host, name] }) => (await import('./hosts.ts')).renameHost(cli, host, name),
+  }),
+  command({
+    name: 'hosts rotate-token',
+    group: 'Organization',
+    summary: 'Replace the token of a host',
+    details: 'The new token is printed once, alone on stdout. The former one and its connection end.',
+    args: ['HOST'],
+    argHelp: { HOST },
+    examples: ["headrace hosts rotate-token '~laptop' > host.token"],
+    scope: 'service',
+    needsSession: true,
+    writes: true,
+    answer: 'hosts.rotateToken',
+    run: async (cli, { args: [host] }) => (await import('./hosts.ts')).rotateHostToken(cli, host),
+  }),
+  command({
+    name: 'hosts delete',
+    group: 'Organization',
+    summary: 'Delete a host: its connection and its runs end',
+    args: ['HOST'],
+    argHelp: { HOST },
+    examples: ["headrace hosts delete '~laptop'"],
+    scope: 'service',
+    needsSession: true,
+    writes: true,
+    answer: 'hosts.deleteHost',
+    run: async (cli, { args: [host] }) => (await import('./hosts.ts')).deleteHost(cli, host),
+  }),
+];

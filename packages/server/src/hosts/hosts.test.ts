@@ -1,0 +1,180 @@
+/** Threads at hosts, with the real program in this process: its connection, runs over it, and what becomes of them. */
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test, vi } from 'vitest';
+import { startTestServer } from '../service.fixture.ts';
+import type { TestServer } from '../service.fixture.ts';
+import { ok, refusal, sh, until } from '../threads/threads.fixture.ts';
+import { startLine, startProgram, startTestHost } from './hosts.fixture.ts';
+import type { TestHost } from './hosts.fixture.ts';
+
+vi.setConfig({ testTimeout: 60_000 });
+
+let s: TestServer;
+let host: TestHost;
+beforeAll(async () => {
+  s = await startTestServer({ HEADRACE_HOST_GRACE_SECONDS: '5' });
+}, 60_000);
+afterAll(async () => {
+  await s?.close();
+});
+beforeEach(async () => {
+  host = await startTestHost(s);
+}, 60_000);
+afterEach(async () => {
+  await host.stop();
+  host.remove();
+});
+
+async function newThread(fields: Record<string, unknown> = {}, at = host): Promise<string> {
+  const { project } = await ok(s.call('POST', '/api/projects', { name: 'n' }));
+  const { thread } = await ok(
+    s.call('POST', '/api/threads', { projectId: project.id, executionTarget: at.target(), ...fields }),
+  );
+  await until(
+    'the thread to be prepared',
+    async () => (await read(thread.id)).initializationState === 'completed',
+  );
+  return thread.id;
+}
+const read = async (id: string) => (await ok(s.call('GET', `/api/threads/${id}`))).thread;
+const say = async (id: string, content: string): Promise<string> =>
+  (await ok(s.call('POST', `/api/threads/${id}/messages`, { content }))).run.id;
+async function ended(id: string, runId: string) {
+  return until('the run to end', async () => {
+    const { run } = await ok(s.call('GET', `/api/threads/${id}/runs/${runId}`));
+    return ['completed', 'failed', 'cancelled'].includes(run.status) && run;
+  });
+}
+const at = (name: string) => join(host.folder, name);
+function isAlive(pid: number): boolean {
+  try {
+    return process.kill(pid, 0);
+  } catch {
+    return false;
+  }
+}
+
+test('a run works in the folder, and costs nothing', async () => {
+  const id = await newThread();
+  const run = await ended(id, await say(id, sh('echo done > done.txt')));
+  expect([run.status, run.agent, run.usage.costMicros]).toEqual(['completed', 'agent_a', 0]);
+  expect(readFileSync(at('done.txt'), 'utf8')).toBe('done\n');
+  const thread = await read(id);
+  expect([thread.latestSourceId, thread.workspaceStatus]).toEqual([run.resultSourceId, 'ready']);
+});
+
+test('a message waits for a host that is away; a run that is under way fails after the grace, and its folder stays', async () => {
+  const id = await newThread();
+  const lost = await say(id, sh('touch began; sleep 60'));
+  await until('the run to work', () => existsSync(at('began')));
+  await host.stop();
+  const failed = await ended(id, lost);
+  expect([failed.status, failed.error.code, existsSync(at('began'))]).toEqual(['failed', 'host_lost', true]);
+  const waiting = await say(id, sh('test -e began && echo after > after.txt'));
+  await until('it to wait for the host', async () => (await read(id)).waitingOn.includes(`host:${host.id}`));
+  const program = startProgram(s, host);
+  expect((await ended(id, waiting)).status).toBe('completed');
+  expect(existsSync(at('after.txt'))).toBe(true);
+  await program.stop();
+});
+
+test('a stop counts at once while the host is away, which ends the agent when it is back', async () => {
+  const line = await startLine(s);
+  const other = await startTestHost(s, { url: line.url });
+  const there = (name: string) => join(other.folder, name);
+  try {
+    const id = await newThread({}, other);
+    const run = await say(id, sh('echo half > half.txt; echo $$ > pid; sleep 60; echo never > never.txt'));
+    await until(
+      'the agent to work',
+      () => existsSync(there('pid')) && readFileSync(there('pid'), 'utf8') !== '',
+    );
+    line.cut();
+    await other.is('offline');
+    await ok(s.call('POST', `/api/threads/${id}/stop`, {}));
+    expect((await ended(id, run)).status).toBe('cancelled');
+    line.mend();
+    await other.is('online');
+    const pid = Number(readFileSync(there('pid'), 'utf8'));
+    await until('the agent to end', () => !isAlive(pid));
+    const next = await ended(id, await say(id, sh('test -e half.txt && echo whole > whole.txt')));
+    expect([next.status, existsSync(there('whole.txt'))]).toEqual(['completed', true]);
+  } finally {
+    await other.stop();
+    other.remove();
+    line.close();
+  }
+});
+
+test('a second program replaces the first, a new token ends its connection, and the program says so', async () => {
+  const second = startProgram(s, { ...host, state: join(host.state, 'second') });
+  expect(await host.ended).toMatch(/another program/i);
+  await host.is('online');
+  await ok(s.call('POST', `/api/hosts/${host.id}/token`, {}, { cookie: host.cookie }));
+  expect(await second.ended).toMatch(/token/i);
+  await host.is('offline');
+});
+
+test('with a host go its runs: those under way, and those that wait', async () => {
+  const id = await newThread();
+  const active = await say(id, sh('touch began; sleep 60'));
+  await until('the run to work', () => existsSync(at('began')));
+  await ok(s.call('DELETE', `/api/hosts/${host.id}`, undefined, { cookie: host.cookie }));
+  expect((await ended(id, active)).error.code).toBe('host_lost');
+  expect(await refusal(s.call('POST', `/api/threads/${id}/messages`, { content: 'n' }))).toBe(
+    '409 host_offline',
+  );
+});
+
+test('one run at a time works in a folder, whichever thread it is of', async () => {
+  const [a, b] = [await newThread(), await newThread()];
+  const first = await say(a, sh('touch began; until [ -e go ]; do sleep 0.1; done; echo a >> order'));
+  await until('the run to work', () => existsSync(at('began')));
+  const second = await say(b, sh('echo b >> order'));
+  await until('the other to be held back', async () => (await read(b)).waitingOn.includes('capacity'));
+  writeFileSync(at('go'), '');
+  expect([(await ended(a, first)).status, (await ended(b, second)).status]).toEqual([
+    'completed',
+    'completed',
+  ]);
+  expect(readFileSync(at('order'), 'utf8')).toBe('a\nb\n');
+});
+
+test('a worker beside the API reaches the host through it', async () => {
+  const api = await startTestServer({ HEADRACE_ROLES: 'api' });
+  const worker = await startTestServer({ HEADRACE_ROLES: 'worker' }, api);
+  const other = await startTestHost(api);
+  try {
+    const { project } = await ok(api.call('POST', '/api/projects', { name: 'n' }));
+    const { thread } = await ok(
+      api.call('POST', '/api/threads', {
+        projectId: project.id,
+        executionTarget: other.target(),
+        message: { content: sh('echo done > done.txt') },
+      }),
+    );
+    await until('the run to end', async () => {
+      const { thread: now } = await ok(api.call('GET', `/api/threads/${thread.id}`));
+      return now.runStatus === 'completed';
+    });
+    expect(existsSync(join(other.folder, 'done.txt'))).toBe(true);
+  } finally {
+    await other.stop();
+    other.remove();
+    await worker.close();
+    await api.close();
+  }
+});
+
+test('what a thread at a host does not have is refused', async () => {
+  const id = await newThread();
+  const { latestSourceId: expectedSourceId } = await read(id);
+  const post = (path: string, body: object) => refusal(s.call('POST', `/api/threads/${id}/${path}`, body));
+  expect([
+    await post('exec', { command: 'true' }),
+    await post('edits', { expectedSourceId, changes: [{ path: 'a', content: 'b' }] }),
+    await post('fork', {}),
+    await post('restore', { sourceId: expectedSourceId }),
+  ]).toEqual(Array(4).fill('409 unsupported_on_host'));
+});
