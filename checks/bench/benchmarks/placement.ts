@@ -40,6 +40,8 @@ export const placementBenchmark: Benchmark = {
     const handle = await openHandle(version, { max: 1 });
     const others = await openHandle(version, { max: 4 });
     await fill(version, others.db);
+    // The first ones may be old by now.
+    await reportAll(others.db);
     const fleet = new Fleet({
       db: others.db,
       log: quietLog,
@@ -127,7 +129,7 @@ async function placeMany(setup: Setup, ctx: Context): Promise<{ imbalance: numbe
   const steps = setup.quick ? target : 2 * target;
   let [step, warm, counted] = [0, 0, 0];
   let reportedAt = 0;
-  const reportAll = async () => {
+  const reportMany = async () => {
     reportedAt = performance.now();
     for (let from = 0; from < RUNNERS; from += TOGETHER)
       await recordReports(
@@ -137,12 +139,12 @@ async function placeMany(setup: Setup, ctx: Context): Promise<{ imbalance: numbe
           .map((of, i) => ({ ...reportOf(1 + from + i), capacity: MANY.capacity, groups: [...of] })),
       );
   };
-  await reportAll();
+  await reportMany();
   const placer = async () => {
     while (step < steps) {
       const n = step++;
       // About as many as are placed while all report once.
-      if (n % RUNNERS === 0 || performance.now() - reportedAt > REGISTER_MS) await reportAll();
+      if (n % RUNNERS === 0 || performance.now() - reportedAt > REGISTER_MS) await reportMany();
       if (held.length >= target) {
         const [ended] = held.splice(Math.floor(Math.random() * held.length), 1);
         await freeAfter(ctx, job, ended!.holder);
@@ -202,12 +204,16 @@ const reportOf = (n: number): Report => ({
     .map(projectOf),
 });
 
-async function fill({ connection }: JobVersion, db: Context['db']): Promise<void> {
+async function reportAll(db: Context['db']): Promise<void> {
   for (let n = 1; n <= RUNNERS; n += TOGETHER)
     await recordReports(
       db,
       Array.from({ length: TOGETHER }, (_, i) => reportOf(n + i)),
     );
+}
+
+async function fill({ connection }: JobVersion, db: Context['db']): Promise<void> {
+  await reportAll(db);
   // Every second thread has its workspace at a runner. The rows are right by construction, without their projects.
   await onServer(
     connection,
