@@ -81,8 +81,7 @@ async function work(service: Service, { thread, frames }: Reader, pieces: number
   await service.call('POST', `${thread}/messages`, { content });
   const { event, data } = await ended;
   if (event === 'run.completed') return;
-  const { run } = (await service.call('GET', `${thread}/runs/${String((data.data as { id: string }).id)}`))
-    .body;
+  const { run } = (await service.call('GET', `${thread}/runs/${(data.data as { id: string }).id}`)).body;
   throw new Error(`A run of the benchmark ended with ${event}: ${JSON.stringify(run.error)}`);
 }
 

@@ -39,10 +39,10 @@ export const machineLinkBenchmark: Benchmark = {
   name: 'machine-link',
   title: 'A runner over mTLS and over a unix socket: a run, and a visit to a preview',
   async run(setup) {
-    const sides = [await ownHost(setup), await onNode(setup)];
-    const runs = await inTurns(sides, setup.quick ? 5 : 40, runOnce);
+    const sides = await Promise.all([ownHost(setup), onNode(setup)]);
+    const runs = await inTurns(sides, setup.quick ? 5 : 30, runOnce);
+    setup.say(noteOf('A run', runs));
     const visits = await inTurns(sides, setup.quick ? 20 : 200, visitOnce);
-    setup.say(notes(runs, visits));
     return {
       rows: [...runs.rows, ...visits.rows],
       aims: [
@@ -61,13 +61,13 @@ export const machineLinkBenchmark: Benchmark = {
           unit: 'ms',
         },
       ],
-      notes: [notes(runs, visits)],
+      notes: [noteOf('A run', runs), noteOf('A visit', visits)],
     };
   },
 };
 
-const notes = (runs: Measured, visits: Measured) =>
-  `A run takes ${runs.more.ms.toFixed(1)} ms more over mTLS, and a visit ${visits.more.ms.toFixed(1)} ms, as the median of the differences of two that followed each other. CPU of service and runner, the mean of all: ${runs.more.cpu.toFixed(1)} ms more for a run, ${visits.more.cpu.toFixed(2)} ms more for a visit.`;
+const noteOf = (what: string, { more }: Measured) =>
+  `${what} takes ${more.ms.toFixed(1)} ms more over mTLS, as the median of the differences of two that followed each other, and ${more.cpu.toFixed(1)} ms more CPU of service and runner, on average.`;
 
 interface Measured {
   rows: { what: string; unit: 'ms'; figures: ReturnType<typeof summarize> }[];

@@ -40,6 +40,8 @@ export const placementBenchmark: Benchmark = {
     const handle = await openHandle(version, { max: 1 });
     const others = await openHandle(version, { max: 4 });
     await fill(version, others.db);
+    // The first ones may be old by now.
+    await reportAll(others.db);
     const fleet = new Fleet({
       db: others.db,
       log: quietLog,
@@ -124,10 +126,10 @@ async function placeMany(setup: Setup, ctx: Context): Promise<{ imbalance: numbe
   const groups = Array.from({ length: RUNNERS }, () => new Set<string>());
   const held: { holder: string; runner: number }[] = [];
   const target = Math.floor(RUNNERS * MANY.capacity * TAKEN);
-  const steps = setup.quick ? target : 2 * target;
+  const steps = Math.floor((setup.quick ? 1.2 : 2) * target);
   let [step, warm, counted] = [0, 0, 0];
   let reportedAt = 0;
-  const reportAll = async () => {
+  const reportMany = async () => {
     reportedAt = performance.now();
     for (let from = 0; from < RUNNERS; from += TOGETHER)
       await recordReports(
@@ -137,12 +139,12 @@ async function placeMany(setup: Setup, ctx: Context): Promise<{ imbalance: numbe
           .map((of, i) => ({ ...reportOf(1 + from + i), capacity: MANY.capacity, groups: [...of] })),
       );
   };
-  await reportAll();
+  await reportMany();
   const placer = async () => {
     while (step < steps) {
       const n = step++;
       // About as many as are placed while all report once.
-      if (n % RUNNERS === 0 || performance.now() - reportedAt > REGISTER_MS) await reportAll();
+      if (n % RUNNERS === 0 || performance.now() - reportedAt > REGISTER_MS) await reportMany();
       if (held.length >= target) {
         const [ended] = held.splice(Math.floor(Math.random() * held.length), 1);
         await freeAfter(ctx, job, ended!.holder);
@@ -152,8 +154,8 @@ async function placeMany(setup: Setup, ctx: Context): Promise<{ imbalance: numbe
       const placed = await placeWork(ctx, { holder, projectId, near: null });
       if (typeof placed === 'string') throw new Error(placed);
       const runner = Number(placed.at!.id.slice(4)) - 1;
-      counted++;
-      if (groups[runner]!.has(projectId)) warm++;
+      if (n >= target) counted++;
+      if (n >= target && groups[runner]!.has(projectId)) warm++;
       groups[runner]!.add(projectId);
       held.push({ holder, runner });
     }
@@ -165,7 +167,7 @@ async function placeMany(setup: Setup, ctx: Context): Promise<{ imbalance: numbe
   const first = (100 * warm) / counted;
   return {
     imbalance: most / mean,
-    text: `${steps} pieces of work of ${MANY.projects} projects, placed by ${MANY.placers} workers at once from nothing on: at ${held.length} of ${RUNNERS * MANY.capacity} places the fullest runner has ${most}, the emptiest ${Math.min(...loads)}, on average ${mean.toFixed(1)}. ${first.toFixed(1)} % began where files of the project were; with ${RUNS_OF_THREAD} runs a thread, of which the others find its workspace, ${((first + 100 * (RUNS_OF_THREAD - 1)) / RUNS_OF_THREAD).toFixed(1)} % of all runs.`,
+    text: `${steps} pieces of work of ${MANY.projects} projects, placed by ${MANY.placers} workers at once from nothing on: at ${held.length} of ${RUNNERS * MANY.capacity} places the fullest runner has ${most}, the emptiest ${Math.min(...loads)}, on average ${mean.toFixed(1)}. ${first.toFixed(1)} % of what came afterwards began where files of the project were; with ${RUNS_OF_THREAD} runs a thread, of which the others find its workspace, ${((first + 100 * (RUNS_OF_THREAD - 1)) / RUNS_OF_THREAD).toFixed(1)} % of all runs.`,
   };
 }
 
@@ -202,12 +204,16 @@ const reportOf = (n: number): Report => ({
     .map(projectOf),
 });
 
-async function fill({ connection }: JobVersion, db: Context['db']): Promise<void> {
+async function reportAll(db: Context['db']): Promise<void> {
   for (let n = 1; n <= RUNNERS; n += TOGETHER)
     await recordReports(
       db,
       Array.from({ length: TOGETHER }, (_, i) => reportOf(n + i)),
     );
+}
+
+async function fill({ connection }: JobVersion, db: Context['db']): Promise<void> {
+  await reportAll(db);
   // Every second thread has its workspace at a runner. The rows are right by construction, without their projects.
   await onServer(
     connection,

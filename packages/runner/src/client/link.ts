@@ -25,6 +25,9 @@ export interface Link {
  */
 const SILENCE_MS = 4 * SIGN_OF_LIFE_MS;
 
+/** The handshakes for the next visits are not to delay this one. */
+const PREPARE_MS = 20;
+
 export const openLink = (target: RunnerTarget): Link =>
   typeof target === 'string'
     ? socketLink(target)
@@ -57,7 +60,7 @@ function tlsLink({ silenceMs = SILENCE_MS, ...target }: TlsTarget & { silenceMs?
       // What an upgraded connection says is not the runner's. Who visits a preview comes again at once.
       req.once('upgrade', (_res, socket: Duplex & { setTimeout?: (ms: number) => void }) => {
         socket.setTimeout?.(0);
-        void agent.prepare();
+        setTimeout(() => void agent.prepare(), PREPARE_MS).unref();
       });
       return req;
     },

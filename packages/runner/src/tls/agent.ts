@@ -26,23 +26,12 @@ export class TlsAgent extends Agent {
   }
 
   /**
-   * Opens a connection ahead, so that the next request waits for no handshake. An upgrade takes its connection away:
+   * Opens connections ahead, so that the next requests wait for no handshake. An upgrade takes its connection away:
    * without others every upgrade would wait.
    */
   async prepare(): Promise<void> {
-    if (this.#spare.size + this.#opening >= MOST_SPARE) return;
-    this.#opening++;
-    try {
-      const socket = await this.#open();
-      if (this.#isDestroyed) return void socket.destroy();
-      const timer = setTimeout(() => socket.destroy(), SPARE_MS).unref();
-      this.#spare.set(socket, timer);
-      socket.once('close', () => this.#take(socket)).on('error', () => {});
-    } catch {
-      // The next request tries for itself.
-    } finally {
-      this.#opening--;
-    }
+    const missing = Math.max(0, MOST_SPARE - this.#spare.size - this.#opening);
+    await Promise.all(Array.from({ length: missing }, () => this.#prepareOne()));
   }
 
   override createConnection(
@@ -68,6 +57,21 @@ export class TlsAgent extends Agent {
       return callback(error as Error);
     }
     callback(null, socket);
+  }
+
+  async #prepareOne(): Promise<void> {
+    this.#opening++;
+    try {
+      const socket = await this.#open();
+      if (this.#isDestroyed) return void socket.destroy();
+      const timer = setTimeout(() => socket.destroy(), SPARE_MS).unref();
+      this.#spare.set(socket, timer);
+      socket.once('close', () => this.#take(socket)).on('error', () => {});
+    } catch {
+      // The next request tries for itself.
+    } finally {
+      this.#opening--;
+    }
   }
 
   #take(socket: TLSSocket): void {

@@ -154,7 +154,7 @@ describe('on a stream of the thread', () => {
   });
 
   test('no draft comes after its message, however they race', async () => {
-    for (let i = 0; i < 20; i++) {
+    for (let i = 0; i < 10; i++) {
       const run = await startThreadWithRun();
       const readers = await Promise.all([open(run.threadId), open(run.threadId)]);
       run.say('text');
