@@ -42,7 +42,7 @@ export const machineLinkBenchmark: Benchmark = {
     const sides = await Promise.all([ownHost(setup), onNode(setup)]);
     const runs = await inTurns(sides, setup.quick ? 5 : 30, runOnce);
     setup.say(noteOf('A run', runs));
-    const visits = await inTurns(sides, setup.quick ? 20 : 200, visitOnce);
+    const visits = await inTurns(sides, setup.quick ? 100 : 200, visitOnce);
     return {
       rows: [...runs.rows, ...visits.rows],
       aims: [

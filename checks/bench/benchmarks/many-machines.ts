@@ -50,7 +50,6 @@ export const manyMachinesBenchmark: Benchmark = {
     const { waits, retries } = await work(setup, machines, runs);
     const seconds = (performance.now() - from) / 1000;
     const after = cpuNow();
-    setup.say(`${(runs / seconds).toFixed(1)} runs a second`);
     const played = await runners.played();
     const faults = [
       ...played.flatMap((one) => one.faults),
@@ -61,6 +60,7 @@ export const manyMachinesBenchmark: Benchmark = {
       )),
     ];
     if (faults.length > 0) throw new Error(faults.slice(0, 10).join('\n'));
+    setup.say(`${runs} runs have completed once each, ${(runs / seconds).toFixed(1)} a second`);
     const cold = played.reduce((sum, one) => sum + one.cold, 0);
     const reports = await measureReports(setup, runners, cpuNow);
     const part = (name: keyof typeof before) => `${name} ${((after[name] - before[name]) / runs).toFixed(1)}`;

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { mulberry32 } from '../../../../checks/harness/random.ts';
 import { simulateFleet } from './simulation.fixture.ts';
 
-const SEEDS = 150;
+const SEEDS = 100;
 
 test('work has one result, and nothing lives at a runner that is gone, whatever is cut, late, killed or away', () => {
   const outcomes = Array.from({ length: SEEDS }, (_, seed) => simulateFleet(mulberry32(seed)));
