@@ -24,7 +24,11 @@ beforeAll(async () => {
   database = await startReplicated(dir);
   await database.setSynchronous(true);
   s = await startTestServer({ DATABASE_URL: database.url, HEADRACE_DATABASE_CONNECTIONS: '3' });
-  other = await startTestServer({ HEADRACE_ROLES: 'worker', HEADRACE_DATABASE_CONNECTIONS: '2' }, s);
+  const { dataDir } = s.service.ctx.config;
+  other = await startTestServer(
+    { HEADRACE_ROLES: 'worker', HEADRACE_DATABASE_CONNECTIONS: '2', HEADRACE_DATA_DIR: dataDir },
+    s,
+  );
 }, 180_000);
 afterAll(async () => {
   await other?.close();
