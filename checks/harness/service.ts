@@ -23,6 +23,8 @@ export interface StartOptions {
   key?: string;
   /** Another version's main file; default this one's. */
   main?: string;
+  /** Begins the command line: what enters other namespaces and goes on as the service. */
+  enter?: readonly string[];
 }
 
 export interface Service extends Caller {
@@ -95,8 +97,10 @@ export function spawnService({
   dataDir,
   key,
   main = MAIN,
+  enter = [],
 }: StartOptions & { dataDir: string; key: string }): ChildProcess {
-  return spawn(process.execPath, ['--disable-warning=ExperimentalWarning', ...nodeArgs, main], {
+  const [command = process.execPath, ...rest] = [...enter, ...(enter.length > 0 ? [process.execPath] : [])];
+  return spawn(command, [...rest, '--disable-warning=ExperimentalWarning', ...nodeArgs, main], {
     stdio: ['ignore', 'pipe', 'pipe'],
     env: {
       PATH: process.env.PATH,
