@@ -36,8 +36,11 @@ import { clientPart } from './client/index.ts';
 import { faultsPart } from './faults/index.ts';
 import { logPart } from './log/index.ts';
 import { lostRunnersPart } from './lost-runners/index.ts';
+import { clocksPart } from './machines/clocks-part.ts';
 import { failoverPart } from './machines/failover-part.ts';
+import { replacedPart } from './machines/replaced-part.ts';
 import { s3Part } from './machines/s3-index.ts';
+import { strangersPart } from './machines/strangers-part.ts';
 import { mergesPart } from './merges/index.ts';
 import { postmasterPart } from './postmaster/index.ts';
 import { receiptsPart } from './receipts/index.ts';
@@ -68,7 +71,7 @@ const PARTS: Part[] = [
   lostRunnersPart,
 ];
 /** Run only where they are asked for: they install servers, or unpack them. */
-const MACHINE_PARTS: Part[] = [s3Part];
+const MACHINE_PARTS: Part[] = [s3Part, strangersPart, clocksPart, replacedPart];
 const ALL_PARTS = [...PARTS, ...MACHINE_PARTS];
 const START_SECONDS = 45;
 const LEAST_SHARE = 0.01;
