@@ -25,6 +25,8 @@ export interface StartOptions {
   main?: string;
   /** Whether it gets a session of its own, as Linux divides cores between sessions: like a machine of its own. */
   hasSession?: boolean;
+  /** Begins the command line: what enters other namespaces and goes on as the service. */
+  enter?: readonly string[];
 }
 
 export interface Service extends Caller {
@@ -99,8 +101,10 @@ export function spawnService({
   key,
   main = MAIN,
   hasSession = false,
+  enter = [],
 }: StartOptions & { dataDir: string; key: string }): ChildProcess {
-  return spawn(process.execPath, ['--disable-warning=ExperimentalWarning', ...nodeArgs, main], {
+  const [command = process.execPath, ...rest] = [...enter, ...(enter.length > 0 ? [process.execPath] : [])];
+  return spawn(command, [...rest, '--disable-warning=ExperimentalWarning', ...nodeArgs, main], {
     stdio: ['ignore', 'pipe', 'pipe'],
     detached: hasSession,
     env: {

@@ -5,6 +5,7 @@
  *   --only <part>     one part (may be repeated)
  *   --machines        the parts of many machines: they take servers from Debian's packages
  *   --seconds <n>     scales the work to about this duration (1500: the full counts)
+ *   --short           each kind of fault once; the times of parts are not shortened
  *   --lanes <n>       parts that run at the same time (1); figures are comparable only with one
  *   --seed <n>        seeds the random choices: keys, victims, times (default: random, and printed)
  *   --dir <folder>    file system to work on (/dev/shm if it has room, else the system's temporary folder)
@@ -35,8 +36,11 @@ import { clientPart } from './client/index.ts';
 import { faultsPart } from './faults/index.ts';
 import { logPart } from './log/index.ts';
 import { lostRunnersPart } from './lost-runners/index.ts';
+import { clocksPart } from './machines/clocks-part.ts';
 import { failoverPart } from './machines/failover-part.ts';
+import { replacedPart } from './machines/replaced-part.ts';
 import { s3Part } from './machines/s3-index.ts';
+import { strangersPart } from './machines/strangers-part.ts';
 import { mergesPart } from './merges/index.ts';
 import { postmasterPart } from './postmaster/index.ts';
 import { receiptsPart } from './receipts/index.ts';
@@ -67,7 +71,7 @@ const PARTS: Part[] = [
   lostRunnersPart,
 ];
 /** Run only where they are asked for: they install servers, or unpack them. */
-const MACHINE_PARTS: Part[] = [s3Part];
+const MACHINE_PARTS: Part[] = [s3Part, strangersPart, clocksPart, replacedPart];
 const ALL_PARTS = [...PARTS, ...MACHINE_PARTS];
 const START_SECONDS = 45;
 const LEAST_SHARE = 0.01;
@@ -77,6 +81,7 @@ const { values: options } = parseArgs({
   options: {
     only: { type: 'string', multiple: true },
     machines: { type: 'boolean', default: false },
+    short: { type: 'boolean', default: false },
     seconds: { type: 'string', default: String(FULL_SECONDS) },
     lanes: { type: 'string', default: '1' },
     seed: { type: 'string' },
@@ -140,6 +145,10 @@ type Ends = (() => Promise<void> | void)[];
 /** What the parts under way clean up. */
 const running = new Set<Ends>();
 
+/** What the whole run cleans up. */
+const wholeEnds: Ends = [];
+running.add(wholeEnds);
+
 async function cleanUp(ends: Ends): Promise<void> {
   running.delete(ends);
   for (const end of ends.splice(0).toReversed())
@@ -148,7 +157,9 @@ async function cleanUp(ends: Ends): Promise<void> {
 
 async function leave(why: string): Promise<void> {
   console.error(`\n${why}; cleaning up`);
+  running.delete(wholeEnds);
   await Promise.all([...running].map(cleanUp));
+  await cleanUp(wholeEnds);
   rmSync(scratch, { recursive: true, force: true });
   process.exit(1);
 }
@@ -177,9 +188,15 @@ async function torture(part: Part): Promise<PartResult> {
       say: (line) => process.stderr.write(`  ${lanes > 1 ? `${part.name}: ` : ''}${line}\n`),
       signal: late.signal,
       random: createRandom(seed).fork(part.name),
-      count: (full, least = 1) => Math.max(least, Math.round(full * share)),
+      count: (full, least = 1) => (options.short ? least : Math.max(least, Math.round(full * share))),
       atEnd: (end) => {
         ends.push(end);
+      },
+      whole: {
+        scratch,
+        atEnd: (end) => {
+          wholeEnds.push(end);
+        },
       },
       async start(how = {}) {
         const service = await startService(own, how);
@@ -223,6 +240,7 @@ await inLanes(lanes, chosen, async (part) => {
   if (!options.json) console.log(lineOf(result, seed));
   if (result.failures.length) console.error(failureText(result));
 });
+await cleanUp(wholeEnds);
 rmSync(scratch, { recursive: true, force: true });
 if (options.json) console.log(JSON.stringify(report, null, 2));
 const FIGURES = join(import.meta.dirname, '../../docs/benchmarks/torture.md');

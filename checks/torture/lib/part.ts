@@ -18,6 +18,8 @@ export interface Setup {
   start(options?: StartOptions): Promise<Service>;
   /** Called when the part has ended, however that was, in reverse order. */
   atEnd(clean: () => Promise<void> | void): void;
+  /** For what parts share: a folder that stays until the run ends, and what is called then. */
+  whole: Pick<Setup, 'scratch' | 'atEnd'>;
   /** One line of progress, on stderr. */
   say(line: string): void;
 }

@@ -15,7 +15,7 @@ import { startDatabase } from '../../harness/database.ts';
 import { newWeather } from '../lib/delivery.ts';
 import { counted } from '../lib/numbers.ts';
 import type { Part, PartResult, Setup } from '../lib/part.ts';
-import { makeBucket, REGION, storeOf, tryRights, tryWrongMd5 } from './s3-rights.ts';
+import { makeBucket, settingsOf, storeOf, tryRights, tryWrongMd5 } from './s3-rights.ts';
 import type { Place } from './s3-rights.ts';
 import { startRgw } from './s3-rgw.ts';
 import type { S3User } from './s3-rgw.ts';
@@ -35,7 +35,7 @@ export const s3Part: Part = {
   async run(setup): Promise<PartResult> {
     const folder = join(setup.scratch, 'ceph');
     mkdirSync(folder);
-    const rgw = await startRgw(folder, setup.say);
+    const rgw = await startRgw({ folder, say: setup.say });
     setup.atEnd(() => rgw.stop());
     const [owner, guest] = [await rgw.makeUser('owner'), await rgw.makeUser('guest')];
     const place: Place = { endpoint: rgw.endpoint, bucket: 'objects' };
@@ -120,14 +120,6 @@ export const s3Part: Part = {
     };
   },
 };
-
-const settingsOf = ({ endpoint, bucket }: Place, user: S3User): Record<string, string> => ({
-  HEADRACE_S3_BUCKET: bucket,
-  HEADRACE_S3_ENDPOINT: endpoint,
-  HEADRACE_S3_REGION: REGION,
-  AWS_ACCESS_KEY_ID: user.accessKeyId,
-  AWS_SECRET_ACCESS_KEY: user.secretAccessKey,
-});
 
 /** Now and then the storage is away; returns how often it was. */
 async function goAway({ random }: Setup, weather: StoreWeather, signal: AbortSignal): Promise<number> {

@@ -5,24 +5,16 @@
 import { execFile, spawn } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
-import {
-  appendFileSync,
-  existsSync,
-  mkdirSync,
-  readdirSync,
-  readFileSync,
-  renameSync,
-  rmSync,
-  writeFileSync,
-} from 'node:fs';
+import { appendFileSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { endOf } from '../../harness/service.ts';
 import { freePorts } from '../lib/fleet.ts';
+import { LIBRARIES, libraryPath, unpackedPackages } from './debian-packages.ts';
+import type { Host } from './lab-network.ts';
 
 const PACKAGES = ['ceph-mon', 'ceph-osd', 'radosgw'];
-const DOWNLOAD_LIMIT_MS = 600_000;
 const COMMAND_LIMIT_MS = 120_000;
 const READY_LIMIT_MS = 90_000;
 /** An OSD that asks a monitor too early ends, or waits for ever. */
@@ -31,7 +23,6 @@ const END_LIMIT_MS = 5_000;
 /** What the OSD may hold. */
 const STORE_BYTES = 2 * 1024 ** 3;
 
-/** Where the packages of Debian are unpacked, once for all runs; not in the repository. */
 const CACHE = process.env.HEADRACE_CEPH_CACHE ?? '/var/tmp/headrace-ceph-16';
 
 export interface S3User {
@@ -46,28 +37,6 @@ export interface Rgw {
   makeUser(name: string): Promise<S3User>;
   stop(): Promise<void>;
 }
-
-/** Unpacks what is missing. Throws where Debian's packages cannot be had. */
-async function unpackedCeph(): Promise<string> {
-  const root = join(CACHE, 'root');
-  if (existsSync(root)) return root;
-  const debs = join(CACHE, 'debs');
-  const part = join(CACHE, `root.${process.pid}`);
-  mkdirSync(join(debs, 'partial'), { recursive: true });
-  const options = ['-qq', '-y', '--no-install-recommends', '--download-only'];
-  await promisify(execFile)(
-    'apt-get',
-    ['install', ...options, '-o', `Dir::Cache::archives=${debs}`, ...PACKAGES],
-    { timeout: DOWNLOAD_LIMIT_MS },
-  );
-  for (const deb of readdirSync(debs).filter((name) => name.endsWith('.deb')))
-    await promisify(execFile)('dpkg', ['-x', join(debs, deb), part], { timeout: COMMAND_LIMIT_MS });
-  renameSync(part, root);
-  rmSync(debs, { recursive: true });
-  return root;
-}
-
-const LIBRARIES = 'usr/lib/x86_64-linux-gnu';
 
 interface Cluster {
   fsid: string;
@@ -115,12 +84,22 @@ rgw thread pool size = 64
 `;
 }
 
-/** Starts it on ports of its own, below `folder`. */
-export async function startRgw(folder: string, say: (line: string) => void): Promise<Rgw> {
-  const root = await unpackedCeph();
+interface RgwOptions {
+  /** All that it writes is below. */
+  folder: string;
+  say: (line: string) => void;
+  /** Where it runs; default here, on the loopback address. */
+  host?: Pick<Host, 'enter' | 'address'>;
+}
+
+const HERE = { enter: [], address: '127.0.0.1' };
+
+/** Starts it on ports of its own. */
+export async function startRgw({ folder, say, host = HERE }: RgwOptions): Promise<Rgw> {
+  const root = await unpackedPackages(CACHE, PACKAGES);
   for (let start = 1; ; start++) {
     try {
-      return await startOnce(root, join(folder, String(start)), say);
+      return await startOnce(root, { folder: join(folder, String(start)), say, host });
     } catch (error) {
       if (start === STARTS) throw error;
       say(`Ceph is started again: ${String(error).slice(0, 300)}`);
@@ -128,7 +107,7 @@ export async function startRgw(folder: string, say: (line: string) => void): Pro
   }
 }
 
-async function startOnce(root: string, folder: string, say: (line: string) => void): Promise<Rgw> {
+async function startOnce(root: string, { folder, say, host }: Required<RgwOptions>): Promise<Rgw> {
   const fsid = randomUUID();
   const [monitor, gateway] = (await freePorts(2)) as [number, number];
   const conf = join(folder, 'ceph.conf');
@@ -136,15 +115,17 @@ async function startOnce(root: string, folder: string, say: (line: string) => vo
   writeFileSync(conf, configuration(root, folder, { fsid, monitor }));
   const env = {
     PATH: `${join(root, 'usr/bin')}:/usr/bin:/bin`,
-    LD_LIBRARY_PATH: [LIBRARIES, `${LIBRARIES}/ceph`, 'lib/x86_64-linux-gnu']
-      .map((name) => join(root, name))
-      .join(':'),
+    LD_LIBRARY_PATH: libraryPath(root, `${LIBRARIES}/ceph`),
     HOME: folder,
   };
   const said = join(folder, 'said.log');
+  const commandLine = (program: string, args: string[]): [string, string[]] => {
+    const [command, ...rest] = [...host.enter, join(root, 'usr/bin', program), ...args];
+    return [command!, rest];
+  };
   const run = async (program: string, ...args: string[]): Promise<string> =>
     (
-      await promisify(execFile)(join(root, 'usr/bin', program), args, {
+      await promisify(execFile)(...commandLine(program, args), {
         env,
         timeout: COMMAND_LIMIT_MS,
         maxBuffer: 8 * 1024 ** 2,
@@ -152,7 +133,7 @@ async function startOnce(root: string, folder: string, say: (line: string) => vo
     ).stdout;
   const children: ChildProcess[] = [];
   const start = (program: string, ...args: string[]): void => {
-    const child = spawn(join(root, 'usr/bin', program), ['-c', conf, '-f', ...args], {
+    const child = spawn(...commandLine(program, ['-c', conf, '-f', ...args]), {
       env,
       stdio: ['ignore', 'pipe', 'pipe'],
     });
@@ -170,7 +151,7 @@ async function startOnce(root: string, folder: string, say: (line: string) => vo
   };
 
   const from = performance.now();
-  const endpoint = `http://127.0.0.1:${gateway}`;
+  const endpoint = `http://${host.address}:${gateway}`;
   try {
     const map = join(folder, 'monmap');
     const osds = join(folder, 'osdmap');
@@ -181,7 +162,7 @@ async function startOnce(root: string, folder: string, say: (line: string) => vo
     start('ceph-mon', '-i', 'a');
     await run('ceph-osd', '-c', conf, '-i', '0', '--mkfs');
     start('ceph-osd', '-i', '0');
-    start('radosgw', '-n', 'client.rgw', `--rgw-frontends=beast endpoint=127.0.0.1:${gateway}`);
+    start('radosgw', '-n', 'client.rgw', `--rgw-frontends=beast endpoint=${host.address}:${gateway}`);
     await answers(endpoint, () => children.find((child) => child.exitCode !== null));
   } catch (error) {
     await stop();

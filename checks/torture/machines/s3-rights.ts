@@ -21,6 +21,15 @@ export const storeOf = ({ endpoint, bucket }: Place, user: S3User): Promise<Obje
     { ...S3_LIMITS, pauseMs: 10 },
   );
 
+/** The service's variables. */
+export const settingsOf = ({ endpoint, bucket }: Place, user: S3User): Record<string, string> => ({
+  HEADRACE_S3_BUCKET: bucket,
+  HEADRACE_S3_ENDPOINT: endpoint,
+  HEADRACE_S3_REGION: REGION,
+  AWS_ACCESS_KEY_ID: user.accessKeyId,
+  AWS_SECRET_ACCESS_KEY: user.secretAccessKey,
+});
+
 async function clientOf({ endpoint }: Place, user: S3User) {
   const sdk = await import('@aws-sdk/client-s3');
   const client = new sdk.S3Client({

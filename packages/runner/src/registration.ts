@@ -16,6 +16,8 @@
  * States of a runner, by the time since its last accepted call: ready, suspect (SUSPECT_MS), lost (LOST_MS),
  * gone (GONE_MS).
  *
+ * Where the answer says `measures`, the next requests have the sizes of workspaces, at most every MEASURE_MS.
+ *
  * `forget` names tasks, workspaces and groups of the request that nobody needs: the runner ends and deletes
  * them, except workspaces that something has used since the request was sent.
  */
@@ -29,6 +31,7 @@ export const LEASE_SECONDS = 180;
 export const SUSPECT_MS = 10_000;
 export const LOST_MS = 30_000;
 export const GONE_MS = 210_000;
+export const MEASURE_MS = 5_000;
 
 /** The oldest and the newest version of the protocol that this release speaks: it works with the one before. */
 export const PROTOCOL_RANGE: readonly [number, number] = [PROTOCOL_VERSION - 1, PROTOCOL_VERSION];
@@ -39,7 +42,16 @@ export const speaks = ([min, max]: readonly [number, number]): boolean =>
 
 export const BOOT_ID_PATTERN = RUNNER_ID.source;
 export const POOL_PATTERN = '^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$';
-const Ids = Type.Array(Type.String({ pattern: '^[\\w-]{1,100}$' }), { maxItems: 100_000 });
+const Id = Type.String({ pattern: '^[\\w-]{1,100}$' });
+const MOST_IDS = 100_000;
+const Ids = Type.Array(Id, { maxItems: MOST_IDS });
+const TEN_YEARS_MS = 10 * 366 * 86_400_000;
+/** WorkspaceSize of protocol.ts. */
+const Size = Type.Object({
+  id: Id,
+  bytes: Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER }),
+  idleMs: Type.Integer({ minimum: 0, maximum: TEN_YEARS_MS }),
+});
 
 export type RegistrationRequest = Static<typeof RegistrationRequest>;
 export const RegistrationRequest = Type.Object({
@@ -60,6 +72,8 @@ export const RegistrationRequest = Type.Object({
   tasks: Ids,
   workspaces: Ids,
   groups: Ids,
+  /** Of all its workspaces, where they were measured since the last request. */
+  sizes: Type.Optional(Type.Array(Size, { maxItems: MOST_IDS })),
 });
 
 export type Forget = Static<typeof Forget>;
@@ -69,4 +83,6 @@ export type Registration = Static<typeof Registration>;
 export const Registration = Type.Object({
   leaseSeconds: Type.Number({ exclusiveMinimum: 0, maximum: 86_400 }),
   forget: Forget,
+  /** Whether the workers want to know what workspaces take. Absent in the release before this one. */
+  measures: Type.Optional(Type.Boolean()),
 });

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { sql } from 'kysely';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
-import { startReplicated } from './db/replicated.fixture.ts';
+import { startAddress, startReplicated } from './db/replicated.fixture.ts';
 import type { Replicated } from './db/replicated.fixture.ts';
 import { startTestServer } from './service.fixture.ts';
 import type { TestServer } from './service.fixture.ts';
@@ -17,14 +17,20 @@ const AWAY_MS = 4_000;
 
 let dir: string;
 let database: Replicated;
+let address: Awaited<ReturnType<typeof startAddress>>;
 let s: TestServer;
 let other: TestServer;
 beforeAll(async () => {
   dir = mkdtempSync(join(tmpdir(), 'headrace-failover-'));
-  database = await startReplicated(dir);
+  address = await startAddress();
+  database = await startReplicated(dir, { address });
   await database.setSynchronous(true);
   s = await startTestServer({ DATABASE_URL: database.url, HEADRACE_DATABASE_CONNECTIONS: '3' });
-  other = await startTestServer({ HEADRACE_ROLES: 'worker', HEADRACE_DATABASE_CONNECTIONS: '2' }, s);
+  const { dataDir } = s.service.ctx.config;
+  other = await startTestServer(
+    { HEADRACE_ROLES: 'worker', HEADRACE_DATABASE_CONNECTIONS: '2', HEADRACE_DATA_DIR: dataDir },
+    s,
+  );
 }, 180_000);
 afterAll(async () => {
   await other?.close();
@@ -149,7 +155,7 @@ test('an asynchronous standby is promoted without the end of the log: older curs
 
 test('a database host without power: requests are refused in bounded time, and it goes on when there is one again', async () => {
   await create();
-  database.address.goSilent();
+  address.goSilent();
   const from = performance.now();
   const answers = await Promise.all(
     Array.from({ length: 6 }, () => s.call('POST', `${P}/apps`, { name: 'written' })),
@@ -157,7 +163,7 @@ test('a database host without power: requests are refused in bounded time, and i
   const tookMs = performance.now() - from;
   expect(answers.map(({ status }) => status)).toEqual(answers.map(() => 503));
   expect(tookMs).toBeLessThan(45_000);
-  database.address.leadTo(database.primary());
+  await address.leadTo(database.primary());
   await ready();
   await create();
 }, 120_000);

@@ -12,6 +12,7 @@ export const MACHINES_SETTINGS = {
   HEADRACE_TLS_CERT_FILE: { default: null },
   HEADRACE_TLS_KEY_FILE: { default: null },
   HEADRACE_TLS_CA_FILE: { default: null },
+  HEADRACE_TLS_CRL_FILE: { default: null },
   HEADRACE_WORKER_LISTEN: { default: '0.0.0.0:4402' },
   HEADRACE_WORKER_ADDRESS: { default: null },
   HEADRACE_RUNNER_LISTEN: { default: '0.0.0.0:4403' },
@@ -58,11 +59,13 @@ export function machinesOf(v: Reader, roles: ReadonlySet<string>, slots: number)
     'HEADRACE_ROLES: with HEADRACE_TLS_CERT_FILE the role runner is a process of its own',
   );
   const listen = addressOf(v, 'HEADRACE_RUNNER_LISTEN');
+  const crl = v.text('HEADRACE_TLS_CRL_FILE');
   return {
     tls: {
       cert: resolve(cert),
       key: fileOf(v, 'HEADRACE_TLS_KEY_FILE'),
       ca: fileOf(v, 'HEADRACE_TLS_CA_FILE'),
+      ...(crl !== null && { crl: resolve(crl) }),
     },
     workerListen: addressOf(v, 'HEADRACE_WORKER_LISTEN'),
     workers: workersOf(v, isRunner),

@@ -41,7 +41,7 @@ export async function startMonitor(
   if (config.machines) {
     const tls = new TlsCredentials(config.machines.tls);
     metrics.beforeRead(() => {
-      const left = tls.facts.expiresAt.getTime() - Date.now();
+      const left = tls.goodUntil.getTime() - Date.now();
       metrics.set('headrace_certificate_expiry_seconds', { labels: {}, value: left / 1000 });
     });
   }

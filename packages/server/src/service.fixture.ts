@@ -1,7 +1,7 @@
 /** A real service for one test file: its own database, data folder and free port. */
 import { randomUUID } from 'node:crypto';
 import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { hostname, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { sql } from 'kysely';
 import pino from 'pino';
@@ -64,7 +64,7 @@ async function acceptWork({ ctx }: Service): Promise<void> {
     .insertInto('processes')
     .values({
       id: 'wrk_elsewhere',
-      host: 'elsewhere',
+      host: hostname(),
       roles: ['worker'],
       last_seen_at: sql<Date>`'infinity'`,
       sandbox_seen_at: sql<Date>`'infinity'`,

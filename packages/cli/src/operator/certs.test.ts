@@ -50,7 +50,7 @@ async function server(files: TlsFiles, lets: TlsRole) {
   });
   const { port } = listening.address() as AddressInfo;
   /** The answer to a request, which is the peer's proof: its refusal comes after this side's handshake. */
-  return async (own: TlsFiles, role: TlsRole): Promise<{ text: string; serial: string }> => {
+  const dial = async (own: TlsFiles, role: TlsRole): Promise<{ text: string; serial: string }> => {
     const socket = await connectTls({ host: 'localhost', port, tls: new TlsCredentials(own) }, { role });
     const serial = socket.getPeerX509Certificate()!.serialNumber;
     socket.write('GET / HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n');
@@ -58,6 +58,7 @@ async function server(files: TlsFiles, lets: TlsRole) {
     for await (const part of socket) text += String(part);
     return { text, serial };
   };
+  return Object.assign(dial, { port });
 }
 
 describe('exit code 0', () => {
@@ -81,10 +82,12 @@ describe('exit code 0', () => {
       },
     ]);
     expect(readdirSync(folder).toSorted()).toEqual([
+      'ca.crl',
       'ca.crt',
       'ca.key',
       'node-1.crt',
       'node-1.key',
+      'revoked.txt',
       'worker-api-localhost.crt',
       'worker-api-localhost.key',
     ]);
@@ -132,6 +135,47 @@ describe('exit code 0', () => {
   });
 });
 
+test('a revoked certificate is refused by both sides in the handshake, and its open connections end', async () => {
+  const folder = newFolder();
+  await certs(folder, ...'--role runner --host localhost --name node-1'.split(' '));
+  await certs(folder, ...'--role worker --host localhost --name worker'.split(' '));
+  const crl = join(folder, 'ca.crl');
+  const [node, worker] = ['node-1', 'worker'].map((name) => ({ ...filesOf(folder, name), crl })) as [
+    TlsFiles,
+    TlsFiles,
+  ];
+  const [toNode, toWorker] = [await server(node, 'worker'), await server(worker, 'runner')];
+  expect((await toNode(worker, 'runner')).text).toMatch(/fine$/);
+  expect((await toWorker(node, 'worker')).text).toMatch(/fine$/);
+  const tls = new TlsCredentials(worker);
+  const [inbound, outbound] = [
+    await connectTls(
+      { host: 'localhost', port: toWorker.port, tls: new TlsCredentials(filesOf(folder, 'node-1')) },
+      { role: 'worker' },
+    ),
+    await connectTls({ host: 'localhost', port: toNode.port, tls }, { role: 'runner' }),
+  ];
+  const ended = Promise.all(
+    [inbound, outbound].map((socket) => once(socket.on('error', () => {}).resume(), 'close')),
+  );
+  const revoked = await certs(folder, '--revoke', 'node-1', '--json');
+  expect([revoked.code, JSON.parse(revoked.stdout)]).toMatchObject([0, { list: crl, revoked: ['node-1'] }]);
+  await ended;
+  // The worker's server, and the worker as a client, each with a list; the other side has none.
+  expect((await toWorker(filesOf(folder, 'node-1'), 'worker').catch(() => null))?.text ?? '').toBe('');
+  const plain = await server(filesOf(folder, 'node-1'), 'worker');
+  await expect(plain(worker, 'runner')).rejects.toThrow(/revoked/);
+  const { fault, facts, goodUntil } = new TlsCredentials(node);
+  expect([fault, facts.isRevoked, goodUntil]).toEqual([null, true, facts.expiresAt]);
+  // Others go on, a new one of that name too; and again it changes nothing.
+  expect((await certs(folder, '--revoke', 'node-1')).code).toBe(0);
+  expect(readFileSync(join(folder, 'revoked.txt'), 'utf8').match(/^R/gm)).toHaveLength(1);
+  expect((await certs(folder, '--renew', '--name', 'node-1')).code).toBe(0);
+  await vi.waitFor(async () => expect((await toWorker(node, 'worker')).text).toMatch(/fine$/), {
+    timeout: 10_000,
+  });
+});
+
 test('exit code 6: nothing that exists is overwritten', async () => {
   const folder = newFolder();
   const make = () => certs(folder, '--role', 'api', '--name', 'api');
@@ -156,6 +200,9 @@ test.each<[string[], number, RegExp]>([
   [['--role', 'boss'], 2, /--role/],
   [['--renew', '--role', 'api'], 2, /leave out --role/],
   [['--renew'], 5, /holds no certificate/],
+  [['--revoke', 'node-1'], 5, /holds no certificate node-1/],
+  [['--revoke', 'ca'], 2, /no name of a certificate/],
+  [['--revoke', 'a', '--renew'], 2, /goes alone/],
 ])('refused: %j', async (args, code, message) => {
   const folder = newFolder();
   const ended = await certs(folder, ...args);

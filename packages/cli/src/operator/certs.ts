@@ -16,6 +16,7 @@ const OPENSSL_LIMIT_MS = 30_000;
 const AUTHORITY = 'ca';
 const AUTHORITY_DAYS = 3650;
 const DAYS = 365;
+const DAY_MS = 86_400_000;
 const EC = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:P-256', '-nodes'];
 const HOST = /^(\*\.)?[a-z0-9]([a-z0-9-]{0,62}[a-z0-9])?(\.[a-z0-9]([a-z0-9-]{0,62}[a-z0-9])?)*$/i;
 const NAME = /^[a-z0-9][a-z0-9._-]{0,100}$/i;
@@ -27,6 +28,7 @@ interface Options {
   name: string | undefined;
   days: number | undefined;
   renew: boolean;
+  revoke: string[];
 }
 
 /** What a certificate says, and the name of its files. */
@@ -46,18 +48,26 @@ export async function makeCertificates(cli: Cli, options: Options): Promise<void
   if (options.dir === undefined)
     throw usage('--dir names the folder for the authority and the certificates.');
   const folder = resolve(options.dir);
+  const revoked = await namedForRevocation(folder, options);
   const subjects = options.renew ? await existing(folder, options) : wanted(options);
   await mkdir(folder, { recursive: true, mode: 0o700 });
   const scratch = await mkdtemp(join(folder, '.new-'));
   try {
     const isNew = await makeAuthority(folder, scratch);
+    const list = await keepList(folder, scratch, revoked);
     const made: Made[] = [];
     for (const subject of subjects)
       made.push(await makeCertificate({ folder, scratch, days: options.days ?? DAYS }, subject));
     const authority = join(folder, `${AUTHORITY}.crt`);
-    cli.show({ authority, isNewAuthority: isNew, certificates: made }, () =>
+    const names = revoked.map(({ name }) => name);
+    cli.show({ authority, list, isNewAuthority: isNew, certificates: made, revoked: names }, () =>
       [
         `${authority}  ${isNew ? 'a new authority' : 'the authority that was there'}; its key ${AUTHORITY}.key signs: keep it away from the machines`,
+        ...(names.length > 0
+          ? [
+              `${list}  lists ${names.join(', ')} as revoked: copy it to all machines, as HEADRACE_TLS_CRL_FILE`,
+            ]
+          : []),
         ...made.map(
           ({ cert, roles, hosts, expiresAt }) =>
             `${cert}  ${roles.join(', ')}; ${hosts.join(', ') || 'no host'}; until ${expiresAt.slice(0, 10)}`,
@@ -110,7 +120,7 @@ async function existing(folder: string, { role, host, name }: Options): Promise<
   );
 }
 
-/** Whether there was none. */
+/** Returns whether there was none. */
 async function makeAuthority(folder: string, scratch: string): Promise<boolean> {
   const [cert, key] = [join(folder, `${AUTHORITY}.crt`), join(folder, `${AUTHORITY}.key`)];
   if (existsSync(cert) && existsSync(key)) return false;
@@ -126,6 +136,69 @@ async function makeAuthority(folder: string, scratch: string): Promise<boolean> 
   );
   await place(fresh, { cert, key });
   return true;
+}
+
+interface Revoked {
+  name: string;
+  /** As the list of openssl has it. */
+  entry: string;
+}
+
+async function namedForRevocation(folder: string, options: Options): Promise<Revoked[]> {
+  const { revoke: names, role, host, name, renew } = options;
+  if (names.length === 0) return [];
+  if (renew || role.length + host.length > 0 || name !== undefined)
+    throw usage('--revoke goes alone: leave out --role, --host, --name and --renew.');
+  return Promise.all(
+    [...new Set(names)].map(async (one) => {
+      if (!NAME.test(one) || one === AUTHORITY) throw usage(`--revoke ${one} is no name of a certificate.`);
+      const pem = await readFile(join(folder, `${one}.crt`)).catch(() => null);
+      if (!pem) throw new Fault(EXIT.notFound, `${folder} holds no certificate ${one}.`);
+      const { serialNumber, validToDate } = new X509Certificate(pem);
+      return {
+        name: one,
+        entry: ['R', opensslTime(validToDate), opensslTime(new Date()), serialNumber, 'unknown', '/'].join(
+          '\t',
+        ),
+      };
+    }),
+  );
+}
+
+/** In UTC: with two digits for a year before 2050, as certificates have it. */
+function opensslTime(date: Date): string {
+  const digits = date.toISOString().replaceAll(/[-:T]|\..*/g, '');
+  return `${date.getUTCFullYear() < 2050 ? digits.slice(2) : digits}Z`;
+}
+
+/**
+ * Adds certificates to the list of revoked ones, which counts as long as the authority; makes an empty list where there
+ * is none, so that machines can have it from the beginning. Returns its path.
+ */
+async function keepList(folder: string, scratch: string, revoked: readonly Revoked[]): Promise<string> {
+  const [list, index] = [join(folder, `${AUTHORITY}.crl`), join(folder, 'revoked.txt')];
+  if (existsSync(list) && revoked.length === 0) return list;
+  const [freshList, freshIndex, settings] = ['ca.crl', 'revoked.txt', 'ca.cnf'].map((name) =>
+    join(scratch, name),
+  ) as [string, string, string];
+  const former = (await readFile(index, 'utf8').catch(() => '')).split('\n').filter(Boolean);
+  const isListed = ({ entry }: Revoked) =>
+    former.some((line) => line.split('\t')[3] === entry.split('\t')[3]);
+  const entries = [...former, ...revoked.filter((one) => !isListed(one)).map(({ entry }) => entry)];
+  await writeFile(freshIndex, entries.map((entry) => `${entry}\n`).join(''));
+  await writeFile(settings, `[ca]\ndefault_ca = own\n[own]\ndatabase = ${freshIndex}\ndefault_md = sha256\n`);
+  const authority = join(folder, `${AUTHORITY}.crt`);
+  const { validToDate } = new X509Certificate(await readFile(authority));
+  const days = Math.max(1, Math.floor((validToDate.getTime() - Date.now()) / DAY_MS));
+  await openssl(
+    ['ca', '-gencrl', '-config', settings, '-keyfile', join(folder, `${AUTHORITY}.key`), '-cert', authority],
+    ['-crldays', String(days), '-out', freshList],
+  );
+  await chmod(freshList, 0o644);
+  // Whoever revokes after a crash in between has all entries.
+  await rename(freshIndex, index);
+  await rename(freshList, list);
+  return list;
 }
 
 async function makeCertificate(

@@ -45,8 +45,10 @@ Exits with 1 if something required is missing.
     details: `For services on several machines. The folder gets an authority (ca.crt, ca.key) if it \
 has none; with --role, a certificate and its key (NAME.crt, NAME.key). A machine needs ca.crt and its own pair: \
 HEADRACE_TLS_CA_FILE, HEADRACE_TLS_CERT_FILE, HEADRACE_TLS_KEY_FILE. ca.key stays with you. Files that exist are \
-never overwritten, except by --renew: processes read their files again when they change. Uses openssl.
---json prints {ok, authority, isNewAuthority, certificates}.`,
+never overwritten, except by --renew: processes read their files again when they change. --revoke adds a certificate \
+to ca.crl, the list of revoked ones, which all machines may have as HEADRACE_TLS_CRL_FILE. Revoke before you renew: \
+only the certificate that is in the folder is found. Uses openssl.
+--json prints {ok, authority, list, isNewAuthority, certificates, revoked}.`,
     options: {
       dir: { type: 'string', value: 'DIR', help: 'the folder (required)', completes: 'folder' },
       role: {
@@ -64,12 +66,19 @@ never overwritten, except by --renew: processes read their files again when they
       },
       name: { type: 'string', value: 'NAME', help: 'the name of the files (ROLE-HOST)' },
       days: { type: 'number', value: 'N', help: 'how long it is valid (365)', min: 1, max: 3650 },
+      revoke: {
+        type: 'string',
+        value: 'NAME',
+        multiple: true,
+        help: 'revoke the certificate of these files',
+      },
       renew: { type: 'boolean', help: 'make the certificates of the folder again, or only that of --name' },
     },
     examples: [
       'headrace certs --dir certs --role worker --role api --host worker.example',
       'headrace certs --dir certs --role runner --host node-1.example --json',
       'headrace certs --dir certs --renew',
+      'headrace certs --dir certs --revoke node-1',
     ],
     scope: 'none',
     run: async (cli, { options }) =>

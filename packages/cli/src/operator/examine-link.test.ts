@@ -70,6 +70,19 @@ test('a certificate of another role, for another host, that expires soon or has'
   ]);
 });
 
+test('a list of revoked certificates that is out of date, or soon is', async () => {
+  const examined = async (days: number) =>
+    (await examine(runner, { HEADRACE_TLS_CRL_FILE: authority.revoke([], { days }) }))[0];
+  expect(await examined(5)).toMatchObject({
+    ok: true,
+    warnings: [expect.stringMatching(/list\.crl is out of date in 4 days: replace it/)],
+  });
+  expect(await examined(-1)).toMatchObject({
+    ok: false,
+    detail: expect.stringMatching(/list\.crl is out of date since 2025.*replace it/),
+  });
+});
+
 test('workers that do not answer, are none, or refuse', async () => {
   const ports = await Promise.all([
     listening(runner, 'runner'),

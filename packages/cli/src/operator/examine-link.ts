@@ -29,14 +29,21 @@ function examineCertificate(tls: TlsCredentials, roles: Config['roles'], machine
     ...(roles.has('runner') && { host: parseAddress(machines.runner.address)!.host }),
   });
   const { facts } = tls;
-  const days = Math.floor((facts.expiresAt.getTime() - Date.now()) / DAY_MS);
+  const daysTo = (date: Date) => Math.floor((date.getTime() - Date.now()) / DAY_MS);
+  const isSoon = (days: number) => days >= 0 && days < SOON_DAYS;
+  const days = daysTo(facts.expiresAt);
+  const until = tls.revocations?.goodUntil;
+  const listDays = until ? daysTo(until) : Infinity;
   return {
     name: 'certificate',
     ok: faults.length === 0,
     detail:
       faults.join(' ') ||
       `${facts.roles.join(', ')}, for ${facts.hosts.join(', ') || 'no host'}, until ${facts.expiresAt.toISOString().slice(0, 10)}`,
-    warnings: days >= 0 && days < SOON_DAYS ? [`it expires in ${days} days: renew it`] : [],
+    warnings: [
+      ...(isSoon(days) ? [`it expires in ${days} days: renew it`] : []),
+      ...(isSoon(listDays) ? [`${tls.files.crl} is out of date in ${listDays} days: replace it`] : []),
+    ],
   };
 }
 

@@ -15,6 +15,8 @@ interface RegistrarOptions {
   describe(this: void): RegistrationRequest;
   /** Resolves with the faults. `sentAt` is when the request that this answers was sent. */
   forget(this: void, named: Forget, sentAt: number): Promise<string[]>;
+  /** The workers want to know what workspaces take. */
+  onMeasure(this: void): void;
   /** The workers count this runner as gone. */
   onGone(this: void): void;
   /** A line for the log, once for each change. */
@@ -97,16 +99,17 @@ export class Registrar {
   }
 
   async #take({ status, body }: WorkerAnswer, sentAt: number, describedAt: number): Promise<void> {
-    const { lease, forget, onGone, bootId } = this.#options;
+    const { lease, forget, onGone, onMeasure, bootId } = this.#options;
     if (status !== 200) {
       const { code, message } = refusalOf(body);
       if (status === 409 && code === 'gone') return onGone();
       throw new Error(`it answered ${status} ${code}: ${message}`);
     }
-    const { leaseSeconds, forget: named } = check(Registration, JSON.parse(body));
+    const { leaseSeconds, forget: named, measures } = check(Registration, JSON.parse(body));
     lease.extend(sentAt, leaseSeconds);
     this.#say(`registered as ${bootId}`);
     for (const fault of await forget(named, describedAt)) this.#options.say(fault);
+    if (measures) onMeasure();
   }
 
   #say(line: string): void {

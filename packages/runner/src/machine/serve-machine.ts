@@ -19,6 +19,7 @@ import { PROTOCOL_RANGE } from '../registration.ts';
 import { addressText, type TlsCredentials } from '../tls/index.ts';
 import { forget } from './forget.ts';
 import { Lease } from './lease.ts';
+import { MeasuredSizes } from './measured-sizes.ts';
 import type { MachineOptions } from './options.ts';
 import { serveMetrics } from './serve-metrics.ts';
 import { Registrar } from './registrar.ts';
@@ -54,11 +55,13 @@ export async function serveMachine(
     void leave(code);
   };
   const lease = new Lease(() => end(LEASE_ENDED, 'its lease has ended: everything is killed'));
+  const sizes = new MeasuredSizes(() => runner.workspaces.sizes());
   const registrar = new Registrar({
     bootId,
     workers,
     lease,
     describe: () => ({
+      sizes: sizes.take(),
       name: options.name,
       address: options.address,
       pool: options.pool,
@@ -71,6 +74,7 @@ export async function serveMachine(
       groups: runner.workspaces.trees.groups(),
     }),
     forget: (named, sentAt) => forget(runner, named, sentAt),
+    onMeasure: () => void sizes.measure(),
     onGone: () => end(LEASE_ENDED, 'the workers count it as gone: everything is killed'),
     say,
   });

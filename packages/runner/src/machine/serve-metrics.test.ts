@@ -4,7 +4,7 @@ import { RUNNER_METRICS } from '../metrics/table.ts';
 import { serveMetrics } from './serve-metrics.ts';
 
 const host = { metrics: openMetrics(RUNNER_METRICS) } as never;
-const tls = { facts: { expiresAt: new Date(Date.now() + 3_600_000) } } as never;
+const tls = { goodUntil: new Date(Date.now() + 3_600_000) } as never;
 
 test("a runner on a node serves its own metrics, its process's, and when its certificate expires", async () => {
   const listener = await serveMetrics({ host }, { listen: { host: '127.0.0.1', port: 0 }, tls });

@@ -8,12 +8,12 @@ import type { MachineOptions } from './options.ts';
 /** Serves the metrics of a runner on a node, and of its process; undefined where nobody reads them. */
 export async function serveMetrics(
   { host }: Pick<Runner, 'host'>,
-  { listen, tls }: { listen: MachineOptions['metricsListen']; tls: Pick<TlsCredentials, 'facts'> },
+  { listen, tls }: { listen: MachineOptions['metricsListen']; tls: Pick<TlsCredentials, 'goodUntil'> },
 ): Promise<MetricsListener | undefined> {
   if (!listen) return undefined;
   const own = openMetrics(MACHINE_METRICS, { process: true });
   own.beforeRead(() => {
-    const left = tls.facts.expiresAt.getTime() - Date.now();
+    const left = tls.goodUntil.getTime() - Date.now();
     own.set('headrace_certificate_expiry_seconds', { labels: {}, value: left / 1000 });
   });
   return listenForMetrics(listen, async () => `${await own.text()}\n${await host.metrics.text()}`);

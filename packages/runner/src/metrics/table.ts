@@ -14,7 +14,7 @@ export const RUNNER_METRICS = {
 export const MACHINE_METRICS = {
   headrace_certificate_expiry_seconds: {
     type: 'gauge',
-    help: "Until this process's TLS certificate expires; negative afterwards.",
+    help: "Until this process's TLS certificate expires, or its list of revoked ones is out of date; negative afterwards.",
   },
 } as const satisfies MetricTable;
 

@@ -1,5 +1,6 @@
 import { execFileSync } from 'node:child_process';
-import { existsSync, writeFileSync } from 'node:fs';
+import { X509Certificate } from 'node:crypto';
+import { existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { TlsFiles } from './credentials.ts';
 
@@ -55,6 +56,32 @@ export class TestAuthority {
       ['-extfile', extensions, '-days', String(days)],
     );
     return files;
+  }
+
+  /** The list that revokes these certificates, as a file; it replaces a former one of that name. */
+  revoke(
+    revoked: readonly TlsFiles[],
+    { name = 'list', days = 30 }: { name?: string; days?: number } = {},
+  ): string {
+    const [list, index, settings] = ['crl', 'index', 'cnf'].map((end) =>
+      join(this.#folder, `${name}.${end}`),
+    ) as [string, string, string];
+    const serials = revoked.map(({ cert }) => new X509Certificate(readFileSync(cert)).serialNumber);
+    writeFileSync(
+      index,
+      serials.map((serial) => `R\t490101000000Z\t250101000000Z\t${serial}\tunknown\t/\n`).join(''),
+    );
+    writeFileSync(settings, `[ca]\ndefault_ca = own\n[own]\ndatabase = ${index}\ndefault_md = sha256\n`);
+    const valid =
+      days > 0
+        ? ['-crldays', String(days)]
+        : ['-crl_lastupdate', '250101000000Z', '-crl_nextupdate', '250102000000Z'];
+    openssl(
+      ['ca', '-gencrl', '-config', settings, '-keyfile', this.#path('key'), '-cert', this.ca],
+      [...valid, '-out', `${list}.new`],
+    );
+    renameSync(`${list}.new`, list);
+    return list;
   }
 
   /** A certificate of these roles for this machine. */

@@ -71,6 +71,7 @@ export function connectTls(
       clearTimeout(timer);
       socket.off('error', fail);
       socket.setNoDelay(true).setKeepAlive(true, KEEPALIVE_MS);
+      tls.watch(socket);
       resolve(socket);
     });
   });

@@ -1,14 +1,19 @@
 import { createPrivateKey, X509Certificate } from 'node:crypto';
 import { readFileSync, statSync } from 'node:fs';
 import { isIP } from 'node:net';
-import { createSecureContext, type SecureContext } from 'node:tls';
+import { createSecureContext, type SecureContext, type TLSSocket } from 'node:tls';
 import { hostsOf, rolesOf, type TlsRole } from './peer-roles.ts';
+import { Revocations } from './revocations.ts';
 
-/** Paths of PEM files: a certificate (with its chain), its key, and the authorities that sign the peers'. */
+/**
+ * Paths of PEM files: a certificate (with its chain), its key, the authorities that sign the peers', and their lists of
+ * revoked ones.
+ */
 export interface TlsFiles {
   cert: string;
   key: string;
   ca: string;
+  crl?: string | undefined;
 }
 
 /** What is wrong with a process's certificate, its key or its authority; names the file. */
@@ -28,15 +33,23 @@ export interface CertificateFacts {
   expiresAt: Date;
   /** Whether one of the authorities signed it; null where others are between. */
   isSigned: boolean | null;
+  isRevoked: boolean;
   /** Whether it names this host or address. */
   isFor(this: void, host: string): boolean;
 }
 
 /** The contents of the files. */
-export type TlsPems = TlsFiles;
+export interface TlsPems {
+  cert: string;
+  key: string;
+  ca: string;
+  /** Each list by itself: of a text with several, TLS reads the first alone. */
+  crl?: string[];
+}
 
 interface Loaded {
   pems: TlsPems;
+  revocations: Revocations | null;
   context: SecureContext;
   facts: CertificateFacts;
 }
@@ -46,8 +59,8 @@ const LOOK_MS = 1_000;
 
 /**
  * A process's certificate, key and authorities. The files are read again when they have changed: connections
- * from then on have the new ones, those that are open keep theirs. Files that do not fit each other, as in the
- * middle of a renewal, are left out until they do.
+ * from then on have the new ones, those that are open keep theirs, unless the peer's certificate was revoked: they end.
+ * Files that do not fit each other, as in the middle of a renewal, are left out until they do.
  */
 export class TlsCredentials {
   readonly files: TlsFiles;
@@ -55,6 +68,9 @@ export class TlsCredentials {
   #seen: string;
   #lookedAt = performance.now();
   #fault: TlsFault | null = null;
+  /** Open connections, with the certificates of their peers. */
+  readonly #open = new Map<TLSSocket, X509Certificate>();
+  #looking: NodeJS.Timeout | undefined;
 
   /** Throws TlsFault. */
   constructor(files: TlsFiles) {
@@ -78,6 +94,39 @@ export class TlsCredentials {
     return this.#current().facts;
   }
 
+  /** When the certificate expires, or the list of revoked ones is out of date: afterwards nobody can connect. */
+  get goodUntil(): Date {
+    const { facts, revocations } = this.#current();
+    const until = revocations?.goodUntil;
+    return until && until < facts.expiresAt ? until : facts.expiresAt;
+  }
+
+  /** Of the peers' certificates; null without such a file. */
+  get revocations(): Revocations | null {
+    return this.#current().revocations;
+  }
+
+  /** Ends the connection as soon as its peer's certificate is revoked. */
+  watch(socket: TLSSocket): void {
+    const certificate = socket.getPeerX509Certificate();
+    if (this.files.crl === undefined || !certificate) return;
+    this.#open.set(socket, certificate);
+    socket.once('close', () => {
+      this.#open.delete(socket);
+      if (this.#open.size > 0) return;
+      clearInterval(this.#looking);
+      this.#looking = undefined;
+    });
+    // A list may have come during the handshake.
+    if (this.#current().revocations?.has(certificate)) socket.destroy();
+    this.#looking ??= setInterval(() => this.#current(), LOOK_MS).unref();
+  }
+
+  #endRevoked(): void {
+    const { revocations } = this.#loaded;
+    for (const [socket, certificate] of this.#open) if (revocations?.has(certificate)) socket.destroy();
+  }
+
   /** Why the files as they are now are not used; null where they are. */
   get fault(): TlsFault | null {
     this.#current();
@@ -95,6 +144,7 @@ export class TlsCredentials {
       // Only now: files that are half replaced are tried again, whether or not they change.
       this.#seen = stamp;
       this.#fault = null;
+      this.#endRevoked();
     } catch (error) {
       this.#fault = error as TlsFault;
     }
@@ -103,8 +153,8 @@ export class TlsCredentials {
 }
 
 /** Changes with each replacement of a file, also by another link as Kubernetes does it. */
-function stampOf({ cert, key, ca }: TlsFiles): string {
-  return [cert, key, ca]
+function stampOf({ cert, key, ca, crl }: TlsFiles): string {
+  return [cert, key, ca, ...(crl === undefined ? [] : [crl])]
     .map((path) => {
       const stat = statSync(path, { throwIfNoEntry: false });
       return stat ? `${stat.ino} ${stat.size} ${stat.mtimeMs} ${stat.ctimeMs}` : '';
@@ -129,14 +179,34 @@ function load(files: TlsFiles): Loaded {
   }
   if (!fits) throw new TlsFault(`${files.key} is not the key of ${files.cert}.`);
   const chain = certificatesIn(cert);
-  const facts = factsOf(
-    certificate,
-    chain.length > 1 ? null : authorities.map((one) => parse(one, files.ca)),
-  );
+  const signers = authorities.map((one) => parse(one, files.ca));
+  const revocations = files.crl === undefined ? null : readLists(files.crl, files, signers);
+  const facts: CertificateFacts = {
+    ...factsOf(certificate, chain.length > 1 ? null : signers),
+    isRevoked: revocations?.has(certificate) ?? false,
+  };
   if (facts.roles.length === 0)
     throw new TlsFault(`${files.cert} names no role: \`headrace certs\` makes certificates that do.`);
-  const pems = { cert, key, ca };
-  return { pems, context: createSecureContext({ ...pems, minVersion: 'TLSv1.3' }), facts };
+  const pems: TlsPems = { cert, key, ca, ...(revocations && { crl: [...revocations.lists] }) };
+  const context = createSecureContext({ ...pems, minVersion: 'TLSv1.3' });
+  return { pems, context, facts, revocations };
+}
+
+/** Each authority needs a list: TLS refuses whom it signed otherwise. */
+function readLists(path: string, { ca }: TlsFiles, authorities: X509Certificate[]): Revocations {
+  const text = read(path, 'list of revoked certificates');
+  let revocations: Revocations;
+  try {
+    revocations = new Revocations(text);
+  } catch (cause) {
+    throw new TlsFault(`${path} holds no readable list of revoked certificates.`, { cause });
+  }
+  const without = authorities.find((authority) => !revocations.isOf(authority));
+  if (without)
+    throw new TlsFault(
+      `${path} holds no list of the authority ${without.subject.replaceAll('\n', ', ')} of ${ca}.`,
+    );
+  return revocations;
 }
 
 const certificatesIn = (pem: string): string[] =>
@@ -158,7 +228,10 @@ function parse(pem: string, path: string): X509Certificate {
   }
 }
 
-function factsOf(certificate: X509Certificate, authorities: X509Certificate[] | null): CertificateFacts {
+function factsOf(
+  certificate: X509Certificate,
+  authorities: X509Certificate[] | null,
+): Omit<CertificateFacts, 'isRevoked'> {
   return {
     roles: rolesOf(certificate),
     hosts: hostsOf(certificate),

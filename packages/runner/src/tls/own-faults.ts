@@ -18,6 +18,12 @@ export function ownFaults(tls: TlsCredentials, { roles, host }: Use, now = new D
     faults.push(`${files.cert} has expired, on ${facts.expiresAt.toISOString()}: renew it.`);
   if (facts.validFrom > now)
     faults.push(`${files.cert} is not valid before ${facts.validFrom.toISOString()}: is this clock right?`);
+  if (facts.isRevoked) faults.push(`${files.cert} is revoked, by ${files.crl}.`);
+  const until = tls.revocations?.goodUntil;
+  if (until && until <= now)
+    faults.push(
+      `${files.crl} is out of date since ${until.toISOString()}, so everybody is refused: replace it.`,
+    );
   if (facts.isSigned === false) faults.push(`${files.cert} is not signed by an authority of ${files.ca}.`);
   if (host !== undefined && !facts.isFor(host))
     faults.push(`${files.cert} is not for the host ${host}, but for ${facts.hosts.join(', ') || 'none'}.`);

@@ -41,7 +41,7 @@ export function createTlsServer(options: TlsServerOptions, onRequest: RequestLis
   );
   // Before the listener that reads requests.
   server.prependListener('secureConnection', (socket: TLSSocket) => {
-    if (hasRole(socket.getPeerX509Certificate(), roles)) return;
+    if (hasRole(socket.getPeerX509Certificate(), roles)) return tls.watch(socket);
     onRefused(`${socket.remoteAddress ?? 'a peer'} has no certificate of the role ${roles.join(' or ')}`);
     socket.destroy();
   });

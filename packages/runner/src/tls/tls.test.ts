@@ -14,6 +14,7 @@ import { createRunnerClient } from '../client/runner-client.ts';
 import {
   connectTls,
   createTlsServer,
+  ownFaults,
   parseAddress,
   rolesOf,
   TlsAgent,
@@ -266,6 +267,62 @@ describe('files', () => {
   ])('that are wrong are named: %s', (_, files, message) => {
     expect(() => new TlsCredentials(files())).toThrow(TlsFault);
     expect(() => new TlsCredentials(files())).toThrow(message);
+  });
+});
+
+describe('a list of revoked certificates', () => {
+  const lone = new TestAuthority(mkdtempSync(join(folder, 'r')), 'lone');
+  const names = ['DNS:localhost', 'URI:headrace://role/worker', 'URI:headrace://role/runner'];
+  const [one, two, three] = ['one', 'two', 'three'].map((name) => lone.sign(name, { names })) as [
+    TlsFiles,
+    TlsFiles,
+    TlsFiles,
+  ];
+
+  test('ends the connections of whom it names, on both sides, and no others', async () => {
+    const crl = lone.revoke([], { name: 'grows' });
+    const tls = new TlsCredentials({ ...one, crl });
+    const [own, other] = [await listening({ ...one, crl }, ['worker']), await listening(two, ['worker'])];
+    const to = (port: number, by: TlsCredentials) =>
+      connectTls({ host: 'localhost', port, tls: by }, { role: 'runner' });
+    const [out, into, third] = [
+      await to(other.port, tls),
+      await to(own.port, new TlsCredentials(two)),
+      await to(own.port, new TlsCredentials(three)),
+    ];
+    for (const socket of [out, into, third]) socket.on('error', () => {}).resume();
+    const ended = Promise.all([once(out, 'close'), once(into, 'close')]);
+    lone.revoke([two], { name: 'grows' });
+    await ended;
+    expect(third.destroyed).toBe(false);
+    third.destroy();
+    await expect(to(other.port, tls)).rejects.toThrow(/revoked/);
+    expect(await ask(own.port, two)).not.toMatch(/HTTP/);
+    expect(own.requests).toEqual([]);
+    expect(await ask(own.port, three)).toMatch(/200 OK/);
+  }, 30_000);
+
+  test('says for how long it counts; one that is out of date has everybody refused', async () => {
+    const crl = lone.revoke([one], { name: 'stale', days: -1 });
+    const tls = new TlsCredentials({ ...two, crl });
+    expect(tls.goodUntil).toEqual(new Date('2025-01-02T00:00:00Z'));
+    expect(ownFaults(tls, { roles: ['worker'] })).toEqual([
+      expect.stringMatching(/stale\.crl is out of date since 2025-01-02T00:00:00\.000Z/),
+    ]);
+    const { port } = await listening({ ...two, crl }, ['worker']);
+    expect(await ask(port, three)).not.toMatch(/HTTP/);
+    const revoked = new TlsCredentials({ ...one, crl: lone.revoke([one], { name: 'own' }) });
+    expect(ownFaults(revoked, { roles: ['worker'] })).toEqual([
+      expect.stringMatching(/one\.crt is revoked, by/),
+    ]);
+  });
+
+  test.each<[string, () => string, RegExp]>([
+    ['none', () => one.cert, /no readable list/],
+    ['missing', () => join(folder, 'none.crl'), /list of revoked certificates cannot be read/],
+    ['of another authority', () => authority.revoke([]), /holds no list of the authority CN=lone/],
+  ])('that is wrong is named: %s', (_, crl, message) => {
+    expect(() => new TlsCredentials({ ...one, crl: crl() })).toThrow(message);
   });
 });
 

@@ -15,3 +15,5 @@ export const CLEANUP_LOCK = 4_400_006;
 export const INSTALLATIONS_LOCK = 4_400_007;
 /** Held by the process that sends webhooks. */
 export const WEBHOOKS_LOCK = 4_400_008;
+/** Held for a moment by a worker that starts, while it looks for others. */
+export const WORKER_START_LOCK = 4_400_009;

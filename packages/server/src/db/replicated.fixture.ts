@@ -3,7 +3,7 @@
  * primary: what an operator gets of Patroni and HAProxy.
  */
 import { execFile, spawn } from 'node:child_process';
-import { closeSync, mkdirSync, openSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { appendFileSync, closeSync, mkdirSync, openSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { connect, createServer } from 'node:net';
 import type { AddressInfo, Socket } from 'node:net';
 import { join } from 'node:path';
@@ -30,6 +30,9 @@ const REPLICATING = {
   fsync: 'off',
 };
 
+/** Of sites: any host of the private network. */
+const TRUST_NETWORK = 'host all all 10.0.0.0/8 trust\nhost replication all 10.0.0.0/8 trust\n';
+
 /** A worker that was removed comes back with its lock, so its row alone does not show it. */
 const KEEP_REMOVED = `
   create table if not exists removed_workers (id text);
@@ -39,6 +42,8 @@ const KEEP_REMOVED = `
 
 export interface Server {
   place: Place;
+  /** Where it listens beside its socket. */
+  site: Site | null;
   /** A client of the server itself, past the address. */
   client(database?: string): Promise<Client>;
   /** `kill -9` of the postmaster and of all its backends: what a machine without power leaves. */
@@ -61,29 +66,45 @@ export interface Replicated {
   workersRemoved(): Promise<string[]>;
   /** Makes the killed server a standby of the new primary. */
   rebuild(): Promise<void>;
-  address: SwitchedAddress;
   stop(): Promise<void>;
 }
 
-export async function startReplicated(dir: string): Promise<Replicated> {
-  let primary = await launch(join(dir, 'one'), null);
+/** Where a server runs, if not here: on a network of its own, where it listens as well. */
+export interface Site {
+  /** Begins its command line. */
+  enter: readonly string[];
+  address: string;
+}
+
+interface ReplicatedOptions {
+  /** By the names of the servers. */
+  sites?: Record<'one' | 'two', Site>;
+  /** Default: one on the loopback address. */
+  address?: SwitchedAddress;
+}
+
+export async function startReplicated(
+  dir: string,
+  { sites, address: given }: ReplicatedOptions = {},
+): Promise<Replicated> {
+  const start = (name: 'one' | 'two', follows: Server | null) =>
+    launch(join(dir, name), { follows, site: sites?.[name] ?? null });
+  let primary = await start('one', null);
   let standby = primary;
   const admin = await primary.client();
   await admin.query('create database headrace').finally(() => admin.end());
-  const clone = async (name: string) => {
-    const folder = join(dir, name);
-    await copyCluster(primary, folder);
-    standby = await launch(folder, primary.place);
+  const clone = async (name: 'one' | 'two') => {
+    await copyCluster(primary, join(dir, name));
+    standby = await start(name, primary);
     await until(() => isStreaming(primary));
   };
   await clone('two');
-  const address = await startAddress();
-  address.leadTo(primary);
+  const address = given ?? (await startAddress());
+  await address.leadTo(primary);
   return {
-    url: `postgresql://${SUPERUSER}@127.0.0.1:${address.port}/headrace`,
+    url: `postgresql://${SUPERUSER}@${address.host}:${address.port}/headrace`,
     primary: () => primary,
     standby: () => standby,
-    address,
     async setSynchronous(isSynchronous) {
       await run(
         primary,
@@ -100,13 +121,13 @@ export async function startReplicated(dir: string): Promise<Replicated> {
     },
     async failOver(awayMs = 0) {
       primary.kill();
-      address.leadTo(null);
+      await address.leadTo(null);
       await sleep(awayMs);
       await run(standby, 'alter system reset synchronous_standby_names');
       await run(standby, 'alter system reset primary_conninfo');
       await run(standby, 'select pg_promote(true, 30)');
       [primary, standby] = [standby, primary];
-      address.leadTo(primary);
+      await address.leadTo(primary);
     },
     async workersRemoved() {
       const client = await primary.client('headrace');
@@ -149,21 +170,24 @@ async function until(isDone: () => Promise<boolean>): Promise<void> {
 }
 
 /** Starts a server in the folder, with an empty cluster if there is none; `follows`: as that one's standby. */
-async function launch(dataDir: string, follows: Place | null): Promise<Server> {
+async function launch(
+  dataDir: string,
+  { follows, site }: { follows: Server | null; site: Site | null },
+): Promise<Server> {
   mkdirSync(dataDir, { recursive: true, mode: 0o700 });
   const binaries = findBinaries(dataDir);
   const place = placeOf(dataDir, REPLICATING, binaries.postgres);
   await ensureCluster(place, binaries, false);
   const uid = serverUid(place.cluster);
   if (follows) {
-    const conninfo = `host=${follows.socketDir} port=${PORT} user=${SUPERUSER} application_name=${STANDBY}`;
+    const conninfo = `host=${follows.site?.address ?? follows.place.socketDir} port=${PORT} user=${SUPERUSER} application_name=${STANDBY}`;
     writeFileSync(join(place.cluster, 'standby.signal'), '');
     writeFileSync(
       join(place.cluster, 'postgresql.auto.conf'),
       `primary_conninfo = '${conninfo}'\nrecovery_target_timeline = 'latest'\n`,
     );
     giveTo(uid, place.cluster);
-  }
+  } else if (site) appendFileSync(join(place.cluster, 'pg_hba.conf'), TRUST_NETWORK);
   rmSync(join(place.cluster, 'postmaster.pid'), { force: true });
   makeSocketDir(place, uid);
   const settings = {
@@ -171,13 +195,17 @@ async function launch(dataDir: string, follows: Place | null): Promise<Server> {
     unix_socket_directories: `"${place.socketDir}"`,
     port: String(PORT),
     cluster_name: place.clusterName,
+    ...(site && { listen_addresses: site.address }),
   };
-  const [command, ...args] = asUser(uid, [
-    binaries.postgres,
-    '-D',
-    place.cluster,
-    ...Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`]),
-  ]);
+  const [command, ...args] = [
+    ...(site?.enter ?? []),
+    ...asUser(uid, [
+      binaries.postgres,
+      '-D',
+      place.cluster,
+      ...Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`]),
+    ]),
+  ];
   const output = openSync(place.log, 'a', 0o600);
   spawn(command!, args, {
     detached: true,
@@ -200,6 +228,7 @@ async function launch(dataDir: string, follows: Place | null): Promise<Server> {
   };
   const server: Server = {
     place,
+    site,
     client,
     kill() {
       const { postmaster, children } = findProcesses(place);
@@ -246,16 +275,20 @@ async function copyCluster(primary: Server, dataDir: string): Promise<void> {
 }
 
 export interface SwitchedAddress {
+  host: string;
   port: number;
   /** Breaks all connections; new ones lead to `server`, or nowhere. */
-  leadTo(server: Server | null): void;
-  /** Swallows all that is sent, both ways, and answers no connection: a host without power. */
-  goSilent(): void;
+  leadTo(server: Server | null): Promise<void> | void;
   close(): Promise<void>;
 }
 
+interface LocalAddress extends SwitchedAddress {
+  /** Swallows all that is sent, both ways, and answers no connection: a host without power. */
+  goSilent(): void;
+}
+
 /** A TCP address that leads to one server, then to another. */
-export async function startAddress(): Promise<SwitchedAddress> {
+export async function startAddress(): Promise<LocalAddress> {
   let target: string | null = null;
   let isSilent = false;
   const open = new Set<Socket>();
@@ -278,6 +311,7 @@ export async function startAddress(): Promise<SwitchedAddress> {
     for (const socket of open) socket.destroy();
   };
   return {
+    host: '127.0.0.1',
     port: (server.address() as AddressInfo).port,
     leadTo(next) {
       isSilent = false;

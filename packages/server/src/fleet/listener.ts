@@ -44,7 +44,8 @@ export async function startListener(
   { tls, workerListen }: MachinesConfig,
   accept: (socket: Socket) => void,
 ): Promise<Listener> {
-  const reports = new Reports(ctx.db);
+  const measures = ctx.config.organizationBounds.workspaceBytes !== null;
+  const reports = new Reports(ctx.db, measures);
   const server = createTlsServer(
     {
       tls: new TlsCredentials(tls),
@@ -112,7 +113,10 @@ async function route(ctx: Context, reports: Reports, req: IncomingMessage): Prom
   const forget = await reports.take({ ...request, bootId });
   if (!forget)
     return refusal(409, 'gone', 'The runner counts as gone: it ends all that it has and registers anew.');
-  return { status: 200, body: { leaseSeconds: LEASE_SECONDS, forget } satisfies Registration };
+  return {
+    status: 200,
+    body: { leaseSeconds: LEASE_SECONDS, forget, measures: reports.measures } satisfies Registration,
+  };
 }
 
 async function readReport(req: IncomingMessage): Promise<RegistrationRequest | Answer> {

@@ -3,6 +3,7 @@ import type { Forget } from '@headrace/runner/registration';
 import type { Db } from '../db/database.ts';
 import { recordReports } from '../runner/store.ts';
 import type { Report } from '../runner/store.ts';
+import { recordSizes } from '../workspaces/index.ts';
 import { findForgettable } from './forget.ts';
 
 /** Reports of so long are recorded together: of 300 runners about ten at once. */
@@ -21,15 +22,17 @@ interface Waiting {
   reject: (error: unknown) => void;
 }
 
-/** Records what runners report, and says what they may forget. */
+/** Records what runners report, and says what they may forget. `measures`: what their workspaces take, too. */
 export class Reports {
   readonly #db: Db;
+  readonly measures: boolean;
   /** When each runner was compared last. */
   readonly #compared = new Map<string, number>();
   #waiting: Waiting[] = [];
 
-  constructor(db: Db) {
+  constructor(db: Db, measures = false) {
     this.#db = db;
+    this.measures = measures;
   }
 
   take(report: Report): Promise<Answer> {
@@ -48,12 +51,19 @@ export class Reports {
       const gone = await recordReports(this.#db, reports);
       const due = reports.filter(({ bootId }) => !gone.has(bootId) && this.#isDue(bootId));
       const forget = due.length > 0 ? await findForgettable(this.#db, due) : new Map<string, Forget>();
+      await this.#recordSizes(reports.filter(({ bootId }) => !gone.has(bootId)));
       for (const { bootId } of due) this.#compared.set(bootId, performance.now());
       for (const { report, resolve } of all)
         resolve(gone.has(report.bootId) ? null : (forget.get(report.bootId) ?? NOTHING));
     } catch (error) {
       for (const { reject } of all) reject(error);
     }
+  }
+
+  async #recordSizes(reports: readonly Report[]): Promise<void> {
+    if (!this.measures) return;
+    const measured = reports.flatMap(({ bootId, sizes }) => (sizes ? [{ runnerId: bootId, sizes }] : []));
+    if (measured.length > 0) await recordSizes(this.#db, measured);
   }
 
   #isDue(bootId: string): boolean {

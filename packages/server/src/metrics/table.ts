@@ -130,7 +130,7 @@ export const SERVER_METRICS = {
   },
   headrace_certificate_expiry_seconds: {
     type: 'gauge',
-    help: "Until this process's TLS certificate expires; negative afterwards.",
+    help: "Until this process's TLS certificate expires, or its list of revoked ones is out of date; negative afterwards.",
   },
   headrace_backup_age_seconds: {
     type: 'gauge',

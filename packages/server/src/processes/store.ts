@@ -1,10 +1,11 @@
 import { sql } from 'kysely';
+import { WORKER_START_LOCK } from '../db/advisory-locks.ts';
 import type { Db } from '../db/database.ts';
 import { json } from '../db/schema.ts';
 import type { Tx } from '../db/transaction.ts';
 import type { RunnerReport } from '../db/schema.ts';
 
-interface SignOfLife {
+export interface SignOfLife {
   id: string;
   host: string;
   roles: string[];
@@ -14,7 +15,10 @@ interface SignOfLife {
 }
 
 /** Records the process, and forgets those that have been silent for an hour. Returns how many live. */
-export async function recordProcess(db: Db, { sandbox, runner, ...process }: SignOfLife): Promise<number> {
+export async function recordProcess(
+  db: Db | Tx['db'],
+  { sandbox, runner, ...process }: SignOfLife,
+): Promise<number> {
   const seenAt = sandbox === 'works' ? sql<Date>`now()` : null;
   const { others } = await db
     .with('silent', (q) =>
@@ -36,6 +40,28 @@ export async function recordProcess(db: Db, { sandbox, runner, ...process }: Sig
     )
     .executeTakeFirstOrThrow();
   return 1 + others;
+}
+
+/**
+ * Records a worker that starts, unless one lives that cannot share jobs with it, whose host is returned: one of another
+ * host's runner, or of the other kind (a fleet's has no runner of its own). Two that start at once are looked at one
+ * after the other. Where a runner is not known, the name of the host counts.
+ */
+export async function recordFirst(db: Db, process: SignOfLife, isInFleet: boolean): Promise<string | null> {
+  return db.transaction().execute(async (tx) => {
+    await sql`select pg_advisory_xact_lock(${sql.lit(WORKER_START_LOCK)})`.execute(tx);
+    const own = process.runner?.id ?? null;
+    const { rows } = await sql<{ host: string }>`
+      select host from processes
+      where 'worker' = any(roles) and last_seen_at > now() - interval '30 seconds' and case
+        when ${isInFleet} then runner is not null
+        when runner is null or ${own}::text is null then host <> ${process.host}
+        else runner->>'id' <> ${own} end
+      limit 1`.execute(tx);
+    if (rows[0]) return rows[0].host;
+    await recordProcess(tx, process);
+    return null;
+  });
 }
 
 export async function deleteProcess(db: Db, id: string): Promise<void> {

@@ -9,7 +9,7 @@ import type { Tx } from '../db/transaction.ts';
 import type { Job } from '../jobs/job.ts';
 import { atRunner } from './at-runner.ts';
 import { chooseRunner } from './choose.ts';
-import { drawCandidates, freePlace, keepPlaceAt, ROOM, takePlaceAt } from './store.ts';
+import { drawCandidates, freePlace, isUsableRunner, keepPlaceAt, ROOM, takePlaceAt } from './store.ts';
 
 interface Need {
   /** The key of the work's jobs. */
@@ -28,6 +28,8 @@ const RIVALS = 5;
 const WAIT_SECONDS = 10;
 /** So is this: a host that comes back does it, too. */
 const HOST_SECONDS = 60;
+/** Work that had begun goes on after so long, room or not: others must not keep it waiting for ever. */
+const RETURN_MS = 30_000;
 /** Whoever is suspect is ready again, or lost, within 20 s. */
 const SUSPECT_SECONDS = 1;
 
@@ -57,6 +59,24 @@ export async function stayAt(ctx: Context, holder: string, runnerId: string | nu
   if (!ctx.fleet || runnerId === null) return ctx;
   await keepPlaceAt(ctx.db, holder, runnerId);
   return atRunner(ctx, runnerId);
+}
+
+/**
+ * Takes a place again for work that gave its own back while it waited, at the runner where it is; false where that has
+ * no room now. One that takes nothing new has what it has, so the work goes on there in any case. `askedMs`: since it
+ * asked first.
+ */
+export async function returnToPlace(ctx: Context, holder: string, askedMs: number): Promise<boolean> {
+  const { fleet, at } = ctx;
+  if (!fleet || !at || (await takePlaceAt(ctx.db, holder, at.id))) return true;
+  if (askedMs < RETURN_MS && (await isUsableRunner(ctx.db, at.id))) return false;
+  await keepPlaceAt(ctx.db, holder, at.id);
+  return true;
+}
+
+/** Gives the place back. */
+export async function freeWork(ctx: Context, holder: string): Promise<void> {
+  if (ctx.fleet) await transaction(ctx, (tx) => freePlace(tx, holder));
 }
 
 /**

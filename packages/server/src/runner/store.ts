@@ -143,6 +143,17 @@ export async function hasUsableRunner(db: Db | Tx['db'], pool: string): Promise<
   return found !== undefined;
 }
 
+/** Whether a runner takes new work, were there room. */
+export async function isUsableRunner(db: Db, bootId: string): Promise<boolean> {
+  const found = await db
+    .selectFrom('runners')
+    .select('boot_id')
+    .where('boot_id', '=', bootId)
+    .where(isUsable)
+    .executeTakeFirst();
+  return found !== undefined;
+}
+
 /** The runners that count, those with silent or missing sandboxes among them, by name. */
 export async function listRunners(
   db: Db,

@@ -1,7 +1,7 @@
 /**
  * Watches a run while its journal is read, on wake-ups and once a second: passes on a stop, gives the agent
- * the answers and messages that it waits for, closes expired questions, and kills a run that its thread has
- * ended or whose model fails for good.
+ * the answers and messages that it waits for, closes expired questions, gives its place to others while it waits,
+ * and kills a run that its thread has ended or whose model fails for good.
  */
 import { sql } from 'kysely';
 import { resolvedApprovals } from '../approvals/index.ts';
@@ -13,6 +13,7 @@ import { isHopeless } from './model-failure.ts';
 import { expireOverdue, sendAnswer } from './questions.ts';
 import { isActive } from './state.ts';
 import { deliverMessages } from './steering.ts';
+import { WaitingPlace } from './waiting-place.ts';
 
 const LOOK_MS = 1_000;
 
@@ -23,6 +24,8 @@ export class RunWatch {
   isWaiting = false;
   #isCancelled = false;
   #isDelivering = false;
+  #isStopped = false;
+  readonly #place: WaitingPlace;
   readonly #answered = new Set<string>();
   readonly #claimed: ClaimedRun;
   readonly #loop: Loop;
@@ -30,6 +33,7 @@ export class RunWatch {
 
   constructor(claimed: ClaimedRun) {
     this.#claimed = claimed;
+    this.#place = new WaitingPlace(claimed);
     const { ctx, run } = claimed;
     this.#loop = every(LOOK_MS, () => this.#look(), {
       onFailure: (err) =>
@@ -45,6 +49,7 @@ export class RunWatch {
   }
 
   stop(): void {
+    this.#isStopped = true;
     this.#unlisten();
     void this.#loop.stop();
   }
@@ -54,14 +59,16 @@ export class RunWatch {
     const now = await this.#read();
     const isOpen = now !== undefined && isActive(now.status);
     this.isWaiting = now?.status === 'waiting';
-    job.setWaiting(this.isWaiting);
+    // At its end the job gives the place back.
+    const goesOn = !isOpen || this.#isStopped || (await this.#place.follow(this.isWaiting));
+    job.setWaiting(this.isWaiting || !goesOn);
     if (!isOpen) this.isGone = true;
     if (!isOpen || now.cancel_requested_at || isHopeless(now.model_failure)) await this.#cancel();
     if (!isOpen) return;
     if (now.steerable) void this.#deliver();
     if (!now.has_asked) return;
     await expireOverdue(ctx, this.#claimed.run);
-    await this.#passAnswers();
+    if (goesOn) await this.#passAnswers();
   }
 
   async #read() {

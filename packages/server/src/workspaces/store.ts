@@ -91,18 +91,38 @@ export async function hasWorkspaces(db: Db, runnerId: string): Promise<boolean> 
   return rows[0]!.some;
 }
 
-/** Records what a runner's workspaces take now; those that it no longer has are forgotten. */
-export async function recordSizes(db: Db, runnerId: string, sizes: readonly WorkspaceSize[]): Promise<void> {
+/** What a runner says that its workspaces take. */
+export interface Measured {
+  runnerId: string;
+  sizes: readonly WorkspaceSize[];
+}
+
+/**
+ * Records what runners' workspaces take now; those that they no longer have are forgotten. A runner says it of threads
+ * alone whose workspace is there.
+ */
+export async function recordSizes(db: Db, measured: readonly Measured[]): Promise<void> {
+  const sizes = measured.flatMap(({ runnerId, sizes: of }) => of.map((size) => ({ ...size, runnerId })));
   await sql`
     with reported as (
-      select * from unnest(${sizes.map(({ id }) => id)}::text[], ${sizes.map(({ bytes }) => bytes)}::bigint[], ${sizes.map(({ idleMs }) => idleMs)}::bigint[]) as r (id, bytes, idle_ms)
+      select distinct on (t.id) t.id, r.runner_id, r.bytes, r.idle_ms
+      from unnest(${sizes.map(({ id }) => id)}::text[], ${sizes.map(({ runnerId }) => runnerId)}::text[], ${sizes.map(({ bytes }) => bytes)}::bigint[], ${sizes.map(({ idleMs }) => idleMs)}::bigint[]) as r (id, runner_id, bytes, idle_ms)
+      join threads t on t.id = r.id and split_part(t.runner_id, ':', 1) in (r.runner_id, 'local')
     ), gone as (
-      delete from workspace_sizes where runner_id = ${runnerId} and thread_id not in (select id from reported)
+      delete from workspace_sizes where runner_id = any(${measured.map(({ runnerId }) => runnerId)}::text[]) and thread_id not in (select id from reported)
     )
     insert into workspace_sizes as s (thread_id, runner_id, bytes, used_at)
-    select r.id, ${runnerId}, r.bytes, now() - r.idle_ms * interval '1 millisecond' from reported r join threads t on t.id = r.id
+    select r.id, r.runner_id, r.bytes, now() - r.idle_ms * interval '1 millisecond' from reported r
     on conflict (thread_id) do update set runner_id = excluded.runner_id, bytes = excluded.bytes, used_at = excluded.used_at
     where s.bytes <> excluded.bytes or s.runner_id <> excluded.runner_id or excluded.used_at > s.used_at + interval '1 second'`.execute(
+    db,
+  );
+}
+
+/** Forgets what workspaces took at runners of the fleet that are gone. */
+export async function forgetSizes(db: Db): Promise<void> {
+  await sql`
+    delete from workspace_sizes s where not exists (select from runners k where k.boot_id = s.runner_id and k.state <> 'gone')`.execute(
     db,
   );
 }

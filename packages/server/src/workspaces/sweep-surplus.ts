@@ -10,8 +10,9 @@ const BATCH = 100;
  * the next sweep saves them and puts them away.
  */
 export async function sweepSurplus(ctx: Context, bound: number): Promise<void> {
-  const runner = ctx.runnerStatus();
-  if (runner) await recordSizes(ctx.db, runner.id, await ctx.runner.workspaceSizes());
+  // Those of a fleet are in its runners' reports.
+  const runner = ctx.fleet ? null : ctx.runnerStatus();
+  if (runner) await recordSizes(ctx.db, [{ runnerId: runner.id, sizes: await ctx.runner.workspaceSizes() }]);
   const surplus = await surplusWorkspaces(ctx.db, bound, BATCH);
   if (surplus.length) await expireIdle(ctx.db, surplus, databaseNow(ctx));
 }

@@ -5,7 +5,7 @@ import { isLost } from '../runner/at-runner.ts';
 import { runnerIdOf, runnerName } from '../runner/runner-id.ts';
 import { lockThreadById } from '../threads/index.ts';
 import { vanishWorkspace } from './change-workspace.ts';
-import { threadsAtLost, threadsAtUnknown, vanishedThreads } from './store.ts';
+import { forgetSizes, threadsAtLost, threadsAtUnknown, vanishedThreads } from './store.ts';
 
 const BATCH = 100;
 
@@ -25,8 +25,12 @@ export async function sweepVanished(ctx: Context): Promise<void> {
   await vanish(ctx, gone, async (id) => ![live, ...former()].includes(id ?? ''));
 }
 
-/** As sweepVanished, of runners that the fleet does not know: from before there was one, or forgotten. */
+/**
+ * As sweepVanished, of runners that the fleet does not know: from before there was one, or forgotten. What workspaces
+ * took at runners that are gone counts for nothing.
+ */
 export async function sweepUnknown(ctx: Context): Promise<void> {
+  await forgetSizes(ctx.db);
   await vanish(ctx, await threadsAtUnknown(ctx.db, BATCH), (id) => isLost(ctx, id));
 }
 

@@ -26,6 +26,8 @@ export function sweepWorkspaces(ctx: Context, when: When): void {
   const bound = ctx.config.organizationBounds.workspaceBytes;
   if (bound !== null)
     every(MEASURE_MS, () => sweepSurplus(ctx, bound), {
+      // On one machine each process measures the workspaces of its own runner.
+      ...(ctx.fleet && { when }),
       until: ctx.shutdown,
       onFailure: (err) => ctx.log.debug({ err }, 'workspaces were not measured'),
     });

@@ -1,4 +1,4 @@
-/** Two hosts with a runner each on one database, without a fleet. */
+/** Two hosts with a runner each on one database, without a fleet: a worker refuses to be the second, unless the first was silent. */
 import { sql } from 'kysely';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { json } from '../db/schema.ts';
@@ -15,6 +15,7 @@ vi.setConfig({ testTimeout: 90_000, hookTimeout: 60_000 });
 let first: TestServer, second: TestServer;
 beforeAll(async () => {
   first = await startTestServer();
+  await first.service.ctx.db.deleteFrom('processes').execute();
   second = await startTestServer({}, first);
 });
 afterAll(async () => {
