@@ -8,19 +8,19 @@ import { ok, refusal, sh, until } from '../threads/threads.fixture.ts';
 import { startLine, startProgram, startTestHost } from './hosts.fixture.ts';
 import type { TestHost } from './hosts.fixture.ts';
 
-vi.setConfig({ testTimeout: 60_000 });
+vi.setConfig({ testTimeout: 120_000, hookTimeout: 60_000 });
 
 let s: TestServer;
 let host: TestHost;
 beforeAll(async () => {
-  s = await startTestServer({ HEADRACE_HOST_GRACE_SECONDS: '5' });
-}, 60_000);
+  s = await startTestServer({ HEADRACE_HOST_GRACE_SECONDS: '10' });
+});
 afterAll(async () => {
   await s?.close();
 });
 beforeEach(async () => {
   host = await startTestHost(s);
-}, 60_000);
+});
 afterEach(async () => {
   await host.stop();
   host.remove();
