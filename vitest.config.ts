@@ -48,7 +48,7 @@ export default defineConfig({
           name: 'apart',
           include: ['checks/**/*.test.ts', ...MOCKING],
           // The first two install from the npm registry: `npm run test:agents`, `npm run test:chart`.
-          exclude: ['checks/agents/agents.test.ts', 'checks/deploy/**', 'checks/console/**', ...left],
+          exclude: ['checks/agents/{agents,hosts}.test.ts', 'checks/deploy/**', 'checks/console/**', ...left],
         },
       },
       {

@@ -4,6 +4,7 @@ import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { createClient } from '@headrace/client';
 import { createOutput } from './demo/output.ts';
+import { demoOwnMachine } from './demo/own-machine.ts';
 import { startRecorder } from './demo/recorder.ts';
 import { demoRepository } from './demo/repository.ts';
 import type { RepositoryOutcome } from './demo/repository.ts';
@@ -19,7 +20,8 @@ Starts Headrace on a data folder of its own and drives its main job by the clien
 sandboxes, lets two threads edit it at once, previews and applies both drafts, settles a conflict, builds the head and signs it with a
 secret, checks the artifact, and replays every event. Then it
 makes a git repository, pushes the workshop to it, and merges the pull request of a thread. The checks of a second one fail: its
-review loop fixes it, and merges it once they are green. At last an error tracker calls a hook, and all of that happens by itself.
+review loop fixes it, and merges it once they are green. Then an error tracker calls a hook, and all of that happens by itself. At last
+a thread works on a machine of somebody's own, in a worktree.
 
   --keep    keep the service running afterwards, until Ctrl-C
   --fresh   remove the data of earlier demos first
@@ -67,6 +69,7 @@ async function run(): Promise<Outcome & RepositoryOutcome> {
     const repository = await demoRepository(story);
     await demoReviewLoop(story, repository.repositoryId, repository.clone);
     await demoAutomation(story, repository.repositoryId, repository.clone);
+    await demoOwnMachine(story, repository.repositoryId, repository.clone);
     outcome = { ...told, ...repository };
   } finally {
     await recorder.stop();

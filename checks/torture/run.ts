@@ -34,6 +34,7 @@ import { clientEventsPart } from './client-events/index.ts';
 import { cliPart } from './cli/index.ts';
 import { clientPart } from './client/index.ts';
 import { faultsPart } from './faults/index.ts';
+import { hostsPart } from './hosts/index.ts';
 import { logPart } from './log/index.ts';
 import { lostRunnersPart } from './lost-runners/index.ts';
 import { clocksPart } from './machines/clocks-part.ts';
@@ -69,6 +70,7 @@ const PARTS: Part[] = [
   faultsPart,
   upgradePart,
   lostRunnersPart,
+  hostsPart,
 ];
 /** Run only where they are asked for: they install servers, or unpack them. */
 const MACHINE_PARTS: Part[] = [s3Part, strangersPart, clocksPart, replacedPart];

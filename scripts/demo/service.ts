@@ -15,6 +15,9 @@ export interface DemoService {
   stop(): Promise<void>;
 }
 
+/** Of data that a demo makes; nobody but this machine reaches it. */
+export const DEMO_OWNER = { email: 'owner@demo.test', password: 'the owner of the demo' };
+
 const START_LIMIT_MS = 120_000;
 const STOP_LIMIT_MS = 20_000;
 const LOG_CHARACTERS = 6_000;
@@ -47,6 +50,8 @@ function environment(dataDir: string, key: string): NodeJS.ProcessEnv {
     HEADRACE_DATA_DIR: dataDir,
     HEADRACE_PORT: '0',
     HEADRACE_BOOTSTRAP_KEY: key,
+    HEADRACE_OWNER_EMAIL: DEMO_OWNER.email,
+    HEADRACE_OWNER_PASSWORD: DEMO_OWNER.password,
     // The demo receives webhooks itself.
     HEADRACE_WEBHOOK_ALLOW_PRIVATE: '1',
   };

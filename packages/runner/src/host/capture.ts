@@ -10,7 +10,6 @@ import type { CaptureResult } from '../protocol.ts';
 import { tarHeader, tarPadding, TAR_END, type TarEntry } from '../tar.ts';
 import { isWithinReach, type Listed } from '../workspaces/listing.ts';
 import { git, gitLine } from './git.ts';
-import type { Workspace } from './workspaces.ts';
 
 const ENTRIES = 200_000;
 /** As for a workspace of a runner. */
@@ -23,6 +22,12 @@ const READS = 3;
 
 /** What the last capture hashed: path → its content's identity. */
 export type CapturedFiles = ReadonlyMap<string, Captured>;
+
+/** The folder of a workspace, and what its last capture found. */
+interface Capturable {
+  folder: string;
+  captured: CapturedFiles | null;
+}
 interface Captured extends TarEntry {
   sha256: string;
   identity: string;
@@ -34,7 +39,7 @@ interface Captured extends TarEntry {
  * Lists and hashes the source of a folder: what git, or .gitignore without a repository, does not ignore, but for dependency
  * and reserved folders and links. Throws `too_large` 413, and `changed` 409 while files are being written.
  */
-export async function capture(workspace: Workspace, basePaths: string[]): Promise<CaptureResult> {
+export async function capture(workspace: Capturable, basePaths: string[]): Promise<CaptureResult> {
   const root = workspace.folder;
   const base = new Set(basePaths);
   const entries = (await isListedByGit(root)) ? await listByGit(root) : listByWalk(root, base);
@@ -63,7 +68,7 @@ export async function capture(workspace: Workspace, basePaths: string[]): Promis
 }
 
 /** The captured contents of these paths as a tar, in order. Throws `changed` 409 for what is not as it was captured. */
-export async function blobs({ folder, captured }: Workspace, paths: string[]): Promise<Readable> {
+export async function blobs({ folder, captured }: Capturable, paths: string[]): Promise<Readable> {
   const wanted = paths.map((path) => captured?.get(path) ?? changed(path));
   for (const { path, identity } of wanted)
     if (!(await withFile(folder, path, async (_, stat) => identityOf(stat) === identity))) changed(path);

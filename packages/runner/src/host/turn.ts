@@ -1,5 +1,4 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { RunnerError } from '../errors.ts';
 import { Mask } from '../masking/mask.ts';
 import type { SteerRequest, TaskEnd, TaskState } from '../protocol.ts';
 import { AcpConnection } from '../tasks/acp-connection.ts';

@@ -202,10 +202,7 @@ export class HostWorkspaces {
 
   #inTurn<T>(key: string, body: () => Promise<T>): Promise<T> {
     const turn = (this.#turns.get(key) ?? Promise.resolve()).then(body);
-    const over = turn.then(
-      () => {},
-      () => {},
-    );
+    const over = Promise.allSettled([turn]);
     this.#turns.set(key, over);
     void over.then(() => this.#turns.get(key) === over && this.#turns.delete(key));
     return turn;

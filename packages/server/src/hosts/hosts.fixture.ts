@@ -1,4 +1,5 @@
 /** For tests: a host of a test server, with its program in this process. */
+import { execFileSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { connect, createServer } from 'node:net';
 import type { AddressInfo, Socket } from 'node:net';
@@ -25,6 +26,10 @@ export interface TestHost {
 }
 
 interface Options {
+  /** Its folder is a repository with one commit. */
+  isGit?: boolean;
+  /** A repository that its folder is a clone of. */
+  clone?: string;
   /** Where it dials; the server's own address by default. */
   url?: string;
   share?: 'owner' | 'organization';
@@ -34,13 +39,30 @@ interface Options {
 /** Its program, once the host is online with the folder `notes`. */
 export async function startTestHost(
   s: TestServer,
-  { url = s.base, share = 'organization', files = { 'README.md': '# Notes\n' } }: Options = {},
+  {
+    url = s.base,
+    clone,
+    isGit = false,
+    share = 'organization',
+    files = { 'README.md': '# Notes\n' },
+  }: Options = {},
 ): Promise<TestHost> {
   const cookie = await signedIn(s);
   const place = mkdtempSync(join(tmpdir(), 'headrace-host-'));
   const [folder, state] = [join(place, 'notes'), join(place, 'state')];
-  mkdirSync(folder);
-  for (const [path, content] of Object.entries(files)) writeFileSync(join(folder, path), content);
+  if (clone !== undefined) execFileSync('git', ['clone', '--quiet', clone, folder]);
+  else mkdirSync(folder);
+  for (const [path, content] of Object.entries(clone === undefined ? files : {}))
+    writeFileSync(join(folder, path), content);
+  if (isGit)
+    for (const args of [
+      ['init', '--quiet'],
+      ['add', '--all'],
+      ['commit', '--quiet', '--message', 'Begin'],
+    ])
+      execFileSync('git', ['-c', 'user.name=Kim', '-c', 'user.email=kim@example.com', ...args], {
+        cwd: folder,
+      });
   const made = await s.call('POST', '/api/hosts', { name: 'Laptop' }, { cookie });
   const { host, token } = expectStatus(made, 201).body;
   const program = startProgram(s, { url, token, folder, state, share });

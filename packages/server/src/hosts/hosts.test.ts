@@ -1,26 +1,28 @@
 /** Threads at hosts, with the real program in this process: its connection, runs over it, and what becomes of them. */
+import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test, vi } from 'vitest';
+import { localFolder } from '../scm/local/folders.ts';
 import { startTestServer } from '../service.fixture.ts';
 import type { TestServer } from '../service.fixture.ts';
 import { ok, refusal, sh, until } from '../threads/threads.fixture.ts';
 import { startLine, startProgram, startTestHost } from './hosts.fixture.ts';
 import type { TestHost } from './hosts.fixture.ts';
 
-vi.setConfig({ testTimeout: 60_000 });
+vi.setConfig({ testTimeout: 120_000, hookTimeout: 60_000 });
 
 let s: TestServer;
 let host: TestHost;
 beforeAll(async () => {
-  s = await startTestServer({ HEADRACE_HOST_GRACE_SECONDS: '5' });
-}, 60_000);
+  s = await startTestServer({ HEADRACE_HOST_GRACE_SECONDS: '10' });
+});
 afterAll(async () => {
   await s?.close();
 });
 beforeEach(async () => {
   host = await startTestHost(s);
-}, 60_000);
+});
 afterEach(async () => {
   await host.stop();
   host.remove();
@@ -141,6 +143,67 @@ test('one run at a time works in a folder, whichever thread it is of', async () 
   expect(readFileSync(at('order'), 'utf8')).toBe('a\nb\n');
 });
 
+test('in a project with a repository a worktree becomes a pull request, upon the commit of the folder', async () => {
+  const { repository } = await ok(
+    s.call('POST', '/api/source-control/scm/repositories', {
+      name: 'site',
+      files: [{ path: 'app.js', content: 'one\n' }],
+    }),
+  );
+  const { project } = await ok(s.call('POST', '/api/projects', { name: 'n', repositoryId: repository.id }));
+  const other = await startTestHost(s, { clone: localFolder(s.service.ctx.config, repository.id) });
+  const begin = async () => {
+    const executionTarget = other.target({ workspaceMode: 'worktree' });
+    const { thread } = await ok(s.call('POST', '/api/threads', { projectId: project.id, executionTarget }));
+    await until('the thread to be prepared', async () => (await read(thread.id)).sourceId !== null);
+    return thread.id as string;
+  };
+  const git = (...args: string[]) =>
+    execFileSync('git', ['-c', 'user.name=Kim', '-c', 'user.email=kim@example.com', ...args], {
+      cwd: other.folder,
+    })
+      .toString()
+      .trim();
+  try {
+    const id = await begin();
+    expect((await read(id)).baseCommitSha).toBe(git('rev-parse', 'HEAD'));
+    expect((await ended(id, await say(id, sh('echo two > app.js')))).status).toBe('completed');
+    const { pullRequest } = await ok(s.call('POST', `/api/threads/${id}/pull-requests`, { title: 'Two' }));
+    expect(git('fetch', '--quiet', 'origin', pullRequest.headRef)).toBe('');
+    expect(git('show', 'FETCH_HEAD:app.js')).toBe('two');
+    // A commit that the repository does not have.
+    git('commit', '--quiet', '--allow-empty', '--message', 'Mine');
+    const second = await begin();
+    expect((await ended(second, await say(second, sh('echo three > app.js')))).status).toBe('completed');
+    expect((await read(second)).baseCommitSha).toBe(null);
+    expect(await refusal(s.call('POST', `/api/threads/${second}/pull-requests`, { title: 'Three' }))).toBe(
+      '409 conflict',
+    );
+  } finally {
+    await other.stop();
+    other.remove();
+  }
+});
+
+test('a worktree goes with its archived thread, and comes back with its files', async () => {
+  const other = await startTestHost(s, { isGit: true });
+  const branches = () =>
+    execFileSync('git', ['worktree', 'list', '--porcelain'], { cwd: other.folder }).toString();
+  try {
+    const id = await newThread({ executionTarget: other.target({ workspaceMode: 'worktree' }) });
+    expect(branches()).toContain(`refs/heads/headrace/${id.slice(-6)}`);
+    await ended(id, await say(id, sh('echo kept > kept.txt; rm README.md')));
+    await ok(s.call('PATCH', `/api/threads/${id}`, { archived: true }));
+    await until('the worktree to go', () => !branches().includes('headrace/'));
+    await ok(s.call('PATCH', `/api/threads/${id}`, { archived: false }));
+    const run = await ended(id, await say(id, sh('test -e kept.txt && test ! -e README.md')));
+    expect(run.status).toBe('completed');
+  } finally {
+    await other.stop();
+    other.remove();
+  }
+});
+
 test('a worker beside the API reaches the host through it', async () => {
   const api = await startTestServer({ HEADRACE_ROLES: 'api' });
   const worker = await startTestServer({ HEADRACE_ROLES: 'worker' }, api);
@@ -154,10 +217,14 @@ test('a worker beside the API reaches the host through it', async () => {
         message: { content: sh('echo done > done.txt') },
       }),
     );
-    await until('the run to end', async () => {
-      const { thread: now } = await ok(api.call('GET', `/api/threads/${thread.id}`));
-      return now.runStatus === 'completed';
-    });
+    await until(
+      'the run to end',
+      async () => {
+        const { thread: now } = await ok(api.call('GET', `/api/threads/${thread.id}`));
+        return now.runStatus === 'completed';
+      },
+      60_000,
+    );
     expect(existsSync(join(other.folder, 'done.txt'))).toBe(true);
   } finally {
     await other.stop();

@@ -43,6 +43,10 @@ export async function awaitHost({ ctx, job, run }: ClaimedRun): Promise<Found> {
   }
 }
 
+/** Whether a turn must have ended by now, and its host cannot be asked: nobody waits for it any longer. */
+export const isOverdue = ({ ctx, run }: ClaimedRun): boolean =>
+  Date.now() - run.started_at!.getTime() > TURN_LIMIT_MS + ctx.config.hostGraceSeconds * 1000;
+
 /** Has the host begin the run's turn, unless it has. What is not `here` says why it did not. */
 export async function ensureTurn(started: StartedRun): Promise<Found> {
   for (;;) {
@@ -57,6 +61,7 @@ export async function ensureTurn(started: StartedRun): Promise<Found> {
       // It had begun and is forgotten, or there is nothing to begin in.
       if (error.status === 410 || error.status === 404) return 'lost';
       if (error.status !== 503) throw error;
+      if (isOverdue(started)) return 'lost';
       await sleep(LOOK_MS);
     }
   }

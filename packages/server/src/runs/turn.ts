@@ -15,7 +15,7 @@ import { awaitRunner, RunnerAway } from '../runner/await-runner.ts';
 import { findTask } from '../runner/find-task.ts';
 import { followTask } from '../runner/follow-task.ts';
 import { logRefusal, refusalWarning } from '../settings/index.ts';
-import { awaitHost } from './at-host.ts';
+import { awaitHost, isOverdue } from './at-host.ts';
 import type { Found } from './at-host.ts';
 import type { StartedRun } from './claimed-run.ts';
 import { answerQuestion } from './questions.ts';
@@ -119,8 +119,7 @@ async function awaitTask(started: StartedRun): Promise<Found> {
   for (;;) {
     const found = await awaitHost(started);
     if (found !== 'here') return found;
-    if (Date.now() - run.started_at!.getTime() > READ_LIMIT_MS + ctx.config.hostGraceSeconds * 1000)
-      return 'lost';
+    if (isOverdue(started)) return 'lost';
     // A host that breaks each journal off is not asked without a pause.
     await sleep(READ_AGAIN_MS);
     try {

@@ -12,7 +12,8 @@ const NEXT: Record<Code, string> = {
   not_configured: 'Choose another model, or let an owner add a key for this provider.',
   sandbox_lost: 'Nothing was wrong with the work itself. Try again.',
   worker_lost: 'Nothing was wrong with the work itself. Try again.',
-  host_lost: 'Nothing was wrong with the work itself. Its files are as it left them; once the host is back, try again.',
+  host_lost:
+    'Nothing was wrong with the work itself. Its files are as it left them; once the host is back, try again.',
   workspace_unavailable: 'Nothing was wrong with the work itself. Try again.',
 };
 

@@ -1,0 +1,169 @@
+/**
+ * The line of a host is cut, and its program or the service killed, in the middle of runs and restores. Truth: the lines that each
+ * block of a script has appended to a file of its worktree, and the files that a restore has to bring back together.
+ *
+ * Seen to fail: a host that starts a task id again (blocks doubled), one that changes a worktree without staging
+ * (files of two versions).
+ */
+import { execFileSync } from 'node:child_process';
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Part, Setup } from '../lib/part.ts';
+import { makeWorld } from './world.ts';
+import type { World } from './world.ts';
+
+const THREADS = 3;
+const DISCONNECTS = 100;
+const KILLS = 30;
+/** Each takes `BLOCK_SECONDS` at least. */
+const BLOCKS = 5,
+  BLOCK_SECONDS = 0.3;
+const AWAY_MS = 400,
+  BETWEEN_MS = 1_500;
+
+interface Run {
+  thread: string;
+  id: string;
+}
+
+export const hostsPart: Part = {
+  name: 'hosts',
+  title: 'A host loses, doubles and halves nothing, whatever ends its connection, its program or its service',
+  seconds: 600,
+  async run(setup) {
+    const world = await makeWorld(setup);
+    const threads: string[] = [];
+    for (let i = 0; i < THREADS; i++) threads.push(await world.newThread());
+    const failures: string[] = [];
+    const counts = { disconnects: 0, kills: 0, runs: 0, completed: 0, lost: 0, restores: 0 };
+
+    const cuts = setup.count(DISCONNECTS, 3);
+    while (counts.disconnects < cuts && !setup.signal.aborted) {
+      const runs = await Promise.all(threads.map((thread) => begin(world, thread)));
+      const all = Promise.all(runs.map((run) => endOfRun(world, run)));
+      const over = new AbortController();
+      void Promise.allSettled([all]).then(() => over.abort());
+      while (!over.signal.aborted && counts.disconnects < cuts) {
+        await sleep(setup.random.below(BETWEEN_MS));
+        world.line.cut();
+        await sleep(setup.random.below(AWAY_MS));
+        world.line.mend();
+        counts.disconnects++;
+      }
+      for (const [index, status] of (await all).entries()) {
+        counts.runs++;
+        counts.completed += Number(status === 'completed');
+        if (status !== 'completed') failures.push(`run ${runs[index]!.id} ended ${status} after a cut`);
+        failures.push(...(await judge(world, runs[index]!, status)));
+      }
+      setup.say(`${counts.disconnects} connections cut, ${counts.runs} runs`);
+    }
+
+    const kills = setup.count(KILLS, 3);
+    for (let round = 0; round < kills && !setup.signal.aborted; round++) {
+      const kind = (['host', 'service', 'restore'] as const)[round % 3]!;
+      if (kind === 'restore') failures.push(...(await killInRestore(world, setup, threads[0]!)));
+      else {
+        const runs = await Promise.all(threads.map((thread) => begin(world, thread)));
+        await sleep(setup.random.below(BLOCKS * BLOCK_SECONDS * 1000));
+        await (kind === 'host' ? world.killHost() : world.killService());
+        for (const run of runs) {
+          const status = await endOfRun(world, run);
+          counts.runs++;
+          counts.completed += Number(status === 'completed');
+          counts.lost += Number(status === 'host_lost');
+          if (status !== 'completed' && (kind === 'service' || status !== 'host_lost'))
+            failures.push(`run ${run.id} ended ${status} after a kill of the ${kind}`);
+          failures.push(...(await judge(world, run, status)));
+        }
+      }
+      counts.restores += Number(kind === 'restore');
+      counts.kills++;
+      setup.say(`${counts.kills} kills`);
+    }
+    return {
+      line: `${counts.disconnects} disconnects and ${counts.kills} kill -9 (of the host, of the service, and of the host in ${counts.restores} restores) in ${counts.runs} runs of ${BLOCKS} blocks, ${THREADS} side by side: ${counts.completed} completed, ${counts.lost} host_lost; ${failures.length} promises broken`,
+      figures: { ...counts, failures: failures.length },
+      failures,
+    };
+  },
+};
+
+const fenced = (command: string): string => `\`\`\`sh\n${command}\n\`\`\``;
+
+/** Sends a message whose blocks each append one line and print it. */
+async function begin(world: World, thread: string, content?: string): Promise<Run> {
+  const mark = `r${Math.random().toString(36).slice(2)}`;
+  const blocks = Array.from({ length: BLOCKS }, (_, i) =>
+    fenced(`echo ${mark}.${i} >> count.txt; sleep ${BLOCK_SECONDS}; echo printed-${i}`),
+  );
+  const { body } = await world.service.call('POST', `${thread}/messages`, {
+    content: content ?? blocks.join('\n'),
+  });
+  return { thread, id: body.run.id as string };
+}
+
+/** `completed`, or the code of its failure. */
+const endOfRun = (world: World, { thread, id }: Run): Promise<string> =>
+  world.until(async () => {
+    const { run } = (await world.service.call('GET', `${thread}/runs/${id}`)).body;
+    if (run.finishedAt === null) return false;
+    return run.status === 'completed' ? 'completed' : String(run.error?.code ?? run.status);
+  }, `the end of the run ${id}`);
+
+/** Where a thread works, as git tells of it. */
+function worktreeOf(world: World, thread: string): string {
+  const list = execFileSync('git', ['worktree', 'list', '--porcelain'], {
+    cwd: world.folder,
+    encoding: 'utf8',
+  });
+  const part = list
+    .split('\n\n')
+    .find((one) => one.includes(`branch refs/heads/headrace/${thread.slice(-6)}`));
+  return /^worktree (.*)$/m.exec(part ?? '')![1]!;
+}
+
+/** No line doubled; of a completed run every line, and every tool with its output, once and in order. */
+async function judge(world: World, { thread, id }: Run, status: string): Promise<string[]> {
+  const failures: string[] = [];
+  const lines = readFileSync(join(worktreeOf(world, thread), 'count.txt'), 'utf8')
+    .split('\n')
+    .filter(Boolean);
+  if (new Set(lines).size !== lines.length)
+    failures.push(`${thread} has doubled lines: ${lines.slice(-12).join(' ')}`);
+  if (status !== 'completed') return failures;
+  const last = lines.slice(-BLOCKS);
+  const mark = last[0]?.split('.')[0];
+  if (last.some((line, i) => line !== `${mark}.${i}`))
+    failures.push(`run ${id} has the lines ${last.join(' ')}`);
+  const { tools } = (await world.service.call('GET', `${thread}/runs/${id}/tools`)).body;
+  const told = (tools as { status: string }[]).map((tool) => [
+    tool.status,
+    /printed-\d+/.exec(JSON.stringify({ ...tool, input: undefined, title: undefined }))?.[0],
+  ]);
+  const wanted = Array.from({ length: BLOCKS }, (_, i) => ['completed', `printed-${i}`]);
+  if (JSON.stringify(told) !== JSON.stringify(wanted))
+    failures.push(`run ${id} told ${JSON.stringify(told)}`);
+  return failures;
+}
+
+/** Two versions of many files: after a restore whose host was killed, the worktree has one of them, and not both. */
+async function killInRestore(world: World, setup: Setup, thread: string): Promise<string[]> {
+  const write = (value: number): string =>
+    fenced(`for f in many/*.txt; do echo ${value} > $f; done; echo x${Date.now()}${value} >> count.txt`);
+  const first = await begin(world, thread, write(1));
+  await endOfRun(world, first);
+  await endOfRun(world, await begin(world, thread, write(2)));
+  const { checkpoints } = (await world.service.call('GET', `${thread}/checkpoints?limit=100`)).body;
+  const at = (checkpoints as { id: string; runId: string }[]).find(({ runId }) => runId === first.id)!;
+  const { body } = await world.service.call('POST', `${thread}/checkpoints/${at.id}/restore`, {});
+  await sleep(setup.random.below(400));
+  await world.killHost();
+  const id = body.result.runId as string;
+  const status = await endOfRun(world, { thread, id });
+  const folder = join(worktreeOf(world, thread), 'many');
+  const values = new Set(readdirSync(folder).map((name) => readFileSync(join(folder, name), 'utf8').trim()));
+  const isWhole = values.size === 1 && (status !== 'completed' || values.has('1'));
+  return isWhole ? [] : [`the restore ${id} ended ${status} and left ${[...values].join(' and ')}`];
+}
