@@ -37,6 +37,9 @@ import { faultsPart } from './faults/index.ts';
 import { logPart } from './log/index.ts';
 import { lostRunnersPart } from './lost-runners/index.ts';
 import { failoverPart } from './machines/failover-part.ts';
+import { brokenLinksPart } from './machines/broken-links-part.ts';
+import { lostNodesPart } from './machines/lost-nodes-part.ts';
+import { partitionsPart } from './machines/partitions-part.ts';
 import { s3Part } from './machines/s3-index.ts';
 import { mergesPart } from './merges/index.ts';
 import { postmasterPart } from './postmaster/index.ts';
@@ -68,7 +71,7 @@ const PARTS: Part[] = [
   lostRunnersPart,
 ];
 /** Run only where they are asked for: they install servers, or unpack them. */
-const MACHINE_PARTS: Part[] = [s3Part];
+const MACHINE_PARTS: Part[] = [s3Part, lostNodesPart, partitionsPart, brokenLinksPart];
 const ALL_PARTS = [...PARTS, ...MACHINE_PARTS];
 const START_SECONDS = 45;
 const LEAST_SHARE = 0.01;

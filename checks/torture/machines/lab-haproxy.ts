@@ -26,6 +26,7 @@ defaults
   timeout connect 2s
   timeout client 1h
   timeout server 1h
+  timeout check 10s
 frontend api
   mode http
   bind ${address}:${PORTS.api}
@@ -35,7 +36,7 @@ backend apis
   balance roundrobin
   option httpchk GET /health/ready
   option redispatch
-  default-server check inter 500 fall 2 rise 1 on-marked-down shutdown-sessions
+  default-server check inter 500 fall 3 rise 1 on-marked-down shutdown-sessions
 ${apis.map(({ name, address: at }) => `  server ${name} ${at}:${PORTS.api}`).join('\n')}
 frontend database
   mode tcp
