@@ -1,5 +1,5 @@
 /**
- * HAProxy of Debian before the APIs, which it asks for /health/ready, and before the primary of the database, which it is
+ * HAProxy of Debian before the APIs, which it asks for /health/ready (an API that is slow to answer keeps its connections), and before the primary of the database, which it is
  * told, as whatever promotes a standby would tell it.
  */
 import { spawn } from 'node:child_process';
@@ -36,7 +36,7 @@ backend apis
   balance roundrobin
   option httpchk GET /health/ready
   option redispatch
-  default-server check inter 500 fall 3 rise 1 on-marked-down shutdown-sessions
+  default-server check inter 1s fall 5 rise 1
 ${apis.map(({ name, address: at }) => `  server ${name} ${at}:${PORTS.api}`).join('\n')}
 frontend database
   mode tcp
