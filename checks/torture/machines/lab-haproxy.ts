@@ -1,6 +1,6 @@
 /**
- * HAProxy of Debian before the APIs, which it asks for /health/ready (an API that is slow to answer keeps its connections), and before the primary of the database, which it is
- * told, as whatever promotes a standby would tell it.
+ * HAProxy of Debian before the APIs, which it asks for /health/ready, and before the primary of the database, which it is
+ * told, as whatever promotes a standby would tell it. An API that is slow to say that it is ready keeps its connections.
  */
 import { spawn } from 'node:child_process';
 import { mkdirSync, writeFileSync } from 'node:fs';
