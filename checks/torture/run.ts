@@ -39,6 +39,9 @@ import { logPart } from './log/index.ts';
 import { lostRunnersPart } from './lost-runners/index.ts';
 import { clocksPart } from './machines/clocks-part.ts';
 import { failoverPart } from './machines/failover-part.ts';
+import { brokenLinksPart } from './machines/broken-links-part.ts';
+import { lostNodesPart } from './machines/lost-nodes-part.ts';
+import { partitionsPart } from './machines/partitions-part.ts';
 import { replacedPart } from './machines/replaced-part.ts';
 import { s3Part } from './machines/s3-index.ts';
 import { strangersPart } from './machines/strangers-part.ts';
@@ -73,7 +76,15 @@ const PARTS: Part[] = [
   hostsPart,
 ];
 /** Run only where they are asked for: they install servers, or unpack them. */
-const MACHINE_PARTS: Part[] = [s3Part, strangersPart, clocksPart, replacedPart];
+const MACHINE_PARTS: Part[] = [
+  s3Part,
+  lostNodesPart,
+  partitionsPart,
+  brokenLinksPart,
+  replacedPart,
+  clocksPart,
+  strangersPart,
+];
 const ALL_PARTS = [...PARTS, ...MACHINE_PARTS];
 const START_SECONDS = 45;
 const LEAST_SHARE = 0.01;

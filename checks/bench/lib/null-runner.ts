@@ -148,6 +148,7 @@ export class NullRunner {
         groups: [...new Set(this.#sources.values())],
       }),
       forget: async (named) => this.#forget(named),
+      onMeasure: () => {},
       onGone: () => this.#played.faults.push('it counts as gone'),
       say: () => {},
     });

@@ -9,12 +9,12 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { newAppWith, newReadyThread } from '../../harness/apps.ts';
 import { runnerOf } from '../../harness/service.ts';
-import type { Service } from '../../harness/service.ts';
 import { percentile } from '../../harness/statistics.ts';
-import type { Part, Setup } from '../lib/part.ts';
+import type { Part } from '../lib/part.ts';
 import { endsOf, judgeThread } from './judge.ts';
 import type { Kill } from './judge.ts';
 import { LIMIT_MS, SHORT_PACE } from './pace.ts';
+import { begin, COMPLETE, ended } from './runs.ts';
 
 const THREADS = 4;
 const KILLS = 50;
@@ -24,12 +24,8 @@ const SERVICE_KILLS = 3;
 const WORK_MS = { least: 500, most: 3 * SHORT_PACE.fullMs };
 /** Until a worker has found the runs of one that was killed. Without one nothing is captured. */
 const TAKEOVER_MS = 4_000;
-const STEP_MS = 60_000;
 const FILES = [{ path: 'a.txt', content: 'a\n' }];
 const PRELOAD = join(import.meta.dirname, 'short-pace.ts');
-
-const APPEND = '```sh\nwhile :; do date +%s%3N >> work.txt; sleep 0.05; done\n```';
-const COMPLETE = '```sh\ntest -e work.txt || touch work.txt\n```';
 
 export const lostRunnersPart: Part = {
   name: 'lost-runners',
@@ -43,7 +39,7 @@ export const lostRunnersPart: Part = {
     for (let i = 0; i < THREADS; i++) threads.push(await newReadyThread(service, app, sourceId));
     const kills: Kill[] = [];
     for (let round = 0; round < setup.count(KILLS, 2) && !setup.signal.aborted; round++) {
-      const runs = await Promise.all(threads.map((thread) => begin(setup, service, thread)));
+      const runs = await Promise.all(threads.map((thread) => begin(service, thread, setup.signal)));
       await sleep(WORK_MS.least + setup.random.below(WORK_MS.most - WORK_MS.least));
       const runner = runnerOf(service.dataDir);
       let awayMs = 0;
@@ -56,15 +52,15 @@ export const lostRunnersPart: Part = {
       }
       process.kill(runner, 'SIGKILL');
       kills.push({ at: Date.now(), awayMs, runs });
-      await Promise.all(runs.map(({ path }) => ended(setup, service, path)));
+      await Promise.all(runs.map(({ path }) => ended(service, path, setup.signal)));
       setup.say(`${kills.length} runners killed`);
     }
     const judged = await Promise.all(
       threads.map(async (thread, index) => {
-        const { path } = await begin(setup, service, thread, COMPLETE);
-        const run = await ended(setup, service, path);
+        const { path } = await begin(service, thread, setup.signal, COMPLETE);
+        const run = await ended(service, path, setup.signal);
         const ours = kills.map(({ at, awayMs, runs }) => ({ at, awayMs, run: runs[index]! }));
-        return judgeThread(service, { app, thread, run, kills: ours, sourceId });
+        return judgeThread(service, { app, thread, run, kills: ours, sourceId, limitMs: LIMIT_MS });
       }),
     );
     const lost = judged.flatMap((one) => one.lostMs);
@@ -86,23 +82,3 @@ export const lostRunnersPart: Part = {
     };
   },
 };
-
-/** Sends a message, and waits until its command works. */
-async function begin(setup: Setup, service: Service, thread: string, content = APPEND) {
-  const { body } = await service.call('POST', `${thread}/messages`, { content });
-  const path = `${thread}/runs/${body.run.id as string}`;
-  for (const deadline = Date.now() + STEP_MS; ; await sleep(20)) {
-    const { tools } = (await service.call('GET', `${path}/tools`)).body;
-    if ((tools as { status: string }[]).some(({ status }) => status !== 'pending'))
-      return { path, id: body.run.id as string, at: Date.now() };
-    if (Date.now() > deadline || setup.signal.aborted) throw new Error(`${path} did not begin to work`);
-  }
-}
-
-async function ended(setup: Setup, service: Service, path: string) {
-  for (const deadline = Date.now() + STEP_MS; ;) {
-    const { run } = (await service.call('GET', `${path}?waitSeconds=20`)).body;
-    if (run.finishedAt !== null) return run as { status: string; resultSourceId: string | null };
-    if (Date.now() > deadline || setup.signal.aborted) throw new Error(`${path} did not end`);
-  }
-}

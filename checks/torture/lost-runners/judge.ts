@@ -1,5 +1,4 @@
 import type { Caller } from '../../harness/http.ts';
-import { LIMIT_MS } from './pace.ts';
 
 interface Run {
   id: string;
@@ -24,6 +23,8 @@ interface Thread {
   kills: { at: number; awayMs: number; run: Run }[];
   /** Where the thread began. */
   sourceId: string;
+  /** How much work may be missing. */
+  limitMs: number;
 }
 
 interface Judged {
@@ -33,7 +34,7 @@ interface Judged {
 }
 
 export async function judgeThread(caller: Caller, of: Thread): Promise<Judged> {
-  const { app, thread, run, kills } = of;
+  const { app, thread, run, kills, limitMs } = of;
   if (run.status !== 'completed')
     return { lostMs: [], failures: [`${thread}: the last run is ${run.status}`] };
   const { file } = (await caller.call('GET', `${app}/sources/${run.resultSourceId!}/file?path=work.txt`))
@@ -47,7 +48,7 @@ export async function judgeThread(caller: Caller, of: Thread): Promise<Judged> {
     ({ at, run: { at: from } }) => at - Math.max(from, times.findLast((time) => time <= at) ?? 0),
   );
   for (const [i, lost] of lostMs.entries())
-    if (lost > LIMIT_MS + kills[i]!.awayMs)
+    if (lost > limitMs + kills[i]!.awayMs)
       failures.push(
         `${kills[i]!.run.path}: ${lost} ms of work are missing, of ${kills[i]!.at - kills[i]!.run.at}`,
       );

@@ -3,8 +3,11 @@
  * A runner's own process is started without the variables of its starter, so these are added there.
  */
 import { readFileSync } from 'node:fs';
-import { registerHooks } from 'node:module';
+import { isMainThread } from 'node:worker_threads';
+import { flushCompileCache, registerHooks } from 'node:module';
 
+/** By then a process has read its modules; those that start after it need not compile them, though this one may be killed. */
+const FLUSH_MS = 2_000;
 const READ_EVERY_MS = 100;
 const Real = Date;
 let [offsetMs, readAt] = [0, -Infinity];
@@ -38,3 +41,5 @@ registerHooks({
     };
   },
 });
+
+if (isMainThread) setInterval(flushCompileCache, FLUSH_MS).unref();

@@ -1,6 +1,6 @@
 /**
  * HAProxy of Debian before the APIs, which it asks for /health/ready, and before the primary of the database, which it is
- * told, as whatever promotes a standby would tell it.
+ * told, as whatever promotes a standby would tell it. An API that is slow to say that it is ready keeps its connections.
  */
 import { spawn } from 'node:child_process';
 import { mkdirSync, writeFileSync } from 'node:fs';
@@ -26,6 +26,7 @@ defaults
   timeout connect 2s
   timeout client 1h
   timeout server 1h
+  timeout check 10s
 frontend api
   mode http
   bind ${address}:${PORTS.api}
@@ -35,7 +36,7 @@ backend apis
   balance roundrobin
   option httpchk GET /health/ready
   option redispatch
-  default-server check inter 500 fall 2 rise 1 on-marked-down shutdown-sessions
+  default-server check inter 1s fall 5 rise 1
 ${apis.map(({ name, address: at }) => `  server ${name} ${at}:${PORTS.api}`).join('\n')}
 frontend database
   mode tcp

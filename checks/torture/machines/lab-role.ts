@@ -7,7 +7,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { endOf, spawnService } from '../../harness/service.ts';
 import type { Host } from './lab-network.ts';
 
-const START_LIMIT_MS = 120_000;
+/** A shared machine may be slow. */
+const START_LIMIT_MS = 300_000;
 const STARTED = '--- started';
 /** A runner's, and the ends of those that have registered before. */
 const REGISTRATIONS = /registered as rnr_\w+|the runner has ended|--- started/g;

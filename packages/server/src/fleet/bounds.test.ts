@@ -42,7 +42,7 @@ test("beyond an organization's bound over all runners its least recently used id
   expect((await statuses()).slice(1)).toEqual(['ready', 'ready']);
   const sizes = await db().selectFrom('workspace_sizes').select(['thread_id', 'bytes']).execute();
   for (const one of own.slice(1))
-    expect(Number(sizes.find((row) => row.thread_id === one.threadId)!.bytes)).toBeGreaterThan(20 * MiB);
+    expect(sizes.find((row) => row.thread_id === one.threadId)!.bytes).toBeGreaterThan(20 * MiB);
   // A runner says nothing of workspaces elsewhere.
   const [, second] = own;
   const there = await runnerOf(second!);
