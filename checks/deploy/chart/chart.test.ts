@@ -210,6 +210,12 @@ describe('runners', () => {
     });
   });
 
+  test('of a pool that is null are not there', () => {
+    const { stdout } = helmOn('template', 'all', 'runnerPools={"kata":null}');
+    expect(stdout).toContain('name: prod-headrace-runner-default');
+    expect(stdout).not.toContain('name: prod-headrace-runner-kata');
+  });
+
   test('have no secret but their certificate', () => {
     for (const { metadata, spec } of render('all').filter(({ kind }) => kind === 'Deployment')) {
       const secrets = spec.template.spec.volumes.filter(({ secret }: { secret?: unknown }) => secret);
