@@ -3,7 +3,8 @@ import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
 import { SETTINGS } from '../../../packages/server/src/config.ts';
-import { CHART, helmOn, named, podsOf, render, VALUE_FILES } from './render.fixture.ts';
+import { CHART, named } from './manifests.ts';
+import { helmOn, podsOf, render, VALUE_FILES } from './render.fixture.ts';
 import { faultsOf, unknownFieldsOf } from './schemas.fixture.ts';
 
 describe.each(VALUE_FILES)('with the values of %s', (values) => {
@@ -207,6 +208,12 @@ describe('runners', () => {
       name: 'HEADRACE_RUNNER_CAPACITY',
       value: '32',
     });
+  });
+
+  test('of a pool that is null are not there', () => {
+    const { stdout } = helmOn('template', 'all', 'runnerPools={"kata":null}');
+    expect(stdout).toContain('name: prod-headrace-runner-default');
+    expect(stdout).not.toContain('name: prod-headrace-runner-kata');
   });
 
   test('have no secret but their certificate', () => {

@@ -3,24 +3,13 @@ import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
-import { parseAllDocuments } from 'yaml';
+import { CHART, manifestsOf } from './manifests.ts';
+import type { Manifest } from './manifests.ts';
 import { helm } from './tools.ts';
 import type { Ended } from './tools.ts';
 
-export const CHART = join(import.meta.dirname, '../../../deploy/chart/headrace');
 const VALUES = join(import.meta.dirname, 'values');
 export const VALUE_FILES = readdirSync(VALUES).map((file) => file.replace('.yaml', ''));
-
-export interface Manifest {
-  apiVersion: string;
-  kind: string;
-  metadata: { name: string; labels?: Record<string, string>; annotations?: Record<string, string> };
-  // Tests reach into specs by name; a wrong name fails the test.
-  // oxlint-disable-next-line typescript/no-explicit-any
-  spec: any;
-  // oxlint-disable-next-line typescript/no-explicit-any
-  [key: string]: any;
-}
 
 /** `helm <command>` on the chart with a file of values and with further ones, as `api.replicas=3`. */
 export function helmOn(command: 'lint' | 'template', values: string, ...sets: string[]): Ended {
@@ -33,7 +22,7 @@ export function helmOn(command: 'lint' | 'template', values: string, ...sets: st
 
 const rendered = new Map<string, string>();
 
-/** The objects of a release `prod` in the namespace `apps`. Kubernetes reads YAML 1.1. */
+/** The objects of a release `prod` in the namespace `apps`. */
 export function render(values: string): Manifest[] {
   let text = rendered.get(values);
   if (text === undefined) {
@@ -41,19 +30,8 @@ export function render(values: string): Manifest[] {
     if (code !== 0) throw new Error(stderr);
     rendered.set(values, (text = stdout));
   }
-  return parseAllDocuments(text, { version: '1.1', merge: false })
-    .map((document) => {
-      if (document.errors.length > 0) throw document.errors[0]!;
-      return document.toJS() as Manifest | null;
-    })
-    .filter((manifest) => manifest !== null);
+  return manifestsOf(text);
 }
-
-export const named = (manifests: Manifest[], kind: string, name: string): Manifest => {
-  const [found] = manifests.filter((one) => one.kind === kind && one.metadata.name === name);
-  if (found === undefined) throw new Error(`there is no ${kind} ${name}`);
-  return found;
-};
 
 /** Everything that makes Pods. */
 export const podsOf = (manifests: Manifest[]): Manifest[] =>

@@ -3,7 +3,7 @@ import { execFileSync } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { Manifest } from './render.fixture.ts';
+import type { Manifest } from './manifests.ts';
 import { MODULES } from './tools.ts';
 
 const TSC = join(import.meta.dirname, '../../../node_modules/.bin/tsc');

