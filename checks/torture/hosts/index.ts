@@ -62,7 +62,7 @@ export const hostsPart: Part = {
 
     const kills = setup.count(KILLS, 3);
     for (let round = 0; round < kills && !setup.signal.aborted; round++) {
-      const kind = (['host', 'service', 'restore'] as const)[round % 3]!;
+      const kind = (['restore', 'host', 'service'] as const)[round % 3]!;
       if (kind === 'restore') failures.push(...(await killInRestore(world, setup, threads[0]!)));
       else {
         const runs = await Promise.all(threads.map((thread) => begin(world, thread)));
