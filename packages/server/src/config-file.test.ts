@@ -27,7 +27,7 @@ const AGENT = { command: ['agent', '--acp'], wire: 'anthropic', models: ['anthro
 test('without a file there are the built-in providers alone', () => {
   const faults: string[] = [];
   const config = readConfigFile(null, join(folder, 'none.json'), { env: ENV, faults });
-  expect([config.agents, config.aliases, config.prices, faults]).toEqual([{}, {}, {}, []]);
+  expect([config.agents, config.prices, faults]).toEqual([{}, {}, []]);
   expect(Object.entries(config.providers).map(([name, one]) => [name, one.key, one.wires])).toEqual([
     ['anthropic', 'required', ['anthropic']],
     ['openai', 'required', ['openai-responses', 'openai-chat']],
@@ -37,7 +37,6 @@ test('without a file there are the built-in providers alone', () => {
 test('what a file leaves out has a default; folders are relative to the file', () => {
   const { config, faults } = read({
     agents: { other: { ...AGENT, folder: 'agents/other' }, plain: AGENT },
-    aliases: { agent_a: 'other', agent_b: 'headrace' },
     providers: {
       local: { baseUrl: 'http://127.0.0.1:8080/v1/', wires: ['openai-chat'], key: 'none' },
       openai: { baseUrl: 'https://proxy.example/v1', wires: ['openai-chat'] },
@@ -280,13 +279,7 @@ describe('faults are told together, each with its place', () => {
         'FILE: agents.other.wire: must be equal to constant',
       ],
     ],
-    [
-      { agents: { scripted: AGENT }, aliases: { agent_a: 'nobody' } },
-      [
-        'FILE: agents.scripted: is built in; choose another name',
-        'FILE: aliases.agent_a: names no agent of this file',
-      ],
-    ],
+    [{ agents: { scripted: AGENT } }, ['FILE: agents.scripted: is built in; choose another name']],
     [
       { providers: { local: { baseUrl: 'ftp://x', wires: ['openai-chat'] } } },
       ['FILE: providers.local.baseUrl: must match pattern "^https?://"'],

@@ -69,9 +69,6 @@ const Price = Type.Object(
 const File = Type.Object(
   {
     agents: Type.Optional(Type.Record(Type.String({ pattern: Name }), Agent)),
-    aliases: Type.Optional(
-      Type.Object({ agent_a: Type.Optional(Type.String()), agent_b: Type.Optional(Type.String()) }, closed),
-    ),
     providers: Type.Optional(Type.Record(Type.String({ pattern: Name }), Provider)),
     prices: Type.Optional(Type.Record(Type.String(), Price)),
     egress: Type.Optional(Egress),
@@ -131,7 +128,6 @@ export interface PriceEntry {
 export interface FileConfig {
   agents: Record<string, AgentEntry>;
   /** Which agents executionTarget.provider names. */
-  aliases: Record<string, string>;
   providers: Record<string, ProviderEntry>;
   /** Model id, or a pattern with `*`, to what overrides the known price. */
   prices: Record<string, PriceEntry>;
@@ -162,7 +158,6 @@ export function readConfigFile(
   const file = path === null ? fallback : resolve(path);
   const nothing: FileConfig = {
     agents: {},
-    aliases: {},
     providers: PROVIDERS,
     prices: {},
     egress: NO_EGRESS,
@@ -217,10 +212,6 @@ export function readConfigFile(
     if (instructionsFile !== null && skillsFolder !== null && isOneBelow(instructionsFile, skillsFolder))
       say(`/agents/${name}/skillsFolder`, 'and instructionsFile must not be one below the other');
   }
-  const aliases = { ...read.aliases } as Record<string, string>;
-  for (const [alias, name] of Object.entries(aliases))
-    if (!agents[name] && !BUILT_IN_AGENTS.includes(name))
-      say(`/aliases/${alias}`, 'names no agent of this file');
   const providers = {
     ...PROVIDERS,
     ...Object.fromEntries(
@@ -244,7 +235,7 @@ export function readConfigFile(
   const egress = readEgress(read.egress ?? {}, dirname(file), say);
   const runtimes = readRuntimes(read.runtimes ?? [], dirname(file), say);
   const scm = readScm(read.scm ?? {}, { folder: dirname(file), env, say });
-  return { agents, aliases, providers, prices, egress, runtimes, scm };
+  return { agents, providers, prices, egress, runtimes, scm };
 }
 
 const isOneBelow = (a: string, b: string): boolean => `${a}/`.startsWith(`${b}/`) || b.startsWith(`${a}/`);

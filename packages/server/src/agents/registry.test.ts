@@ -16,15 +16,14 @@ const entry = (more: Partial<AgentEntry> = {}): AgentEntry => ({
   install: 'npm install other',
   ...more,
 });
-const config: Pick<FileConfig, 'agents' | 'aliases' | 'providers'> = {
+const config: Pick<FileConfig, 'agents' | 'providers'> = {
   agents: { other: entry(), last: entry({ models: ['*'], wire: 'openai-chat' }) },
-  aliases: { agent_a: 'other', agent_b: 'headrace' },
   providers: {
     anthropic: { baseUrl: 'https://a/v1', wires: ['anthropic'], key: 'required' },
     local: { baseUrl: 'http://l/v1', wires: ['openai-chat', 'openai-responses'], key: 'none' },
   },
 };
-const NONE = { agents: {}, aliases: {}, providers: config.providers };
+const NONE = { agents: {}, providers: config.providers };
 const started = (agent: string, modelId: string, asks = false) =>
   turnAgent(config, { agent, modelId, token: 'tok', asks });
 
@@ -40,13 +39,6 @@ describe('which agent speaks for a model', () => {
 
   test('without an entry that fits, the built-in one', () => {
     expect(agentOf(NONE, 'anthropic/claude-x')).toBe('headrace');
-  });
-  test("a thread's target goes before, where it is mapped", () => {
-    expect([
-      agentOf(config, 'local/x', 'agent_a'),
-      agentOf(config, 'anthropic/claude-x', 'agent_b'),
-      agentOf(NONE, 'anthropic/x', 'agent_a'),
-    ]).toEqual(['other', 'headrace', 'headrace']);
   });
 });
 

@@ -7,14 +7,10 @@ import type { TurnAgent } from '@headrace/runner/protocol';
 import type { FileConfig, ProviderEntry, Wire } from '../config-file.ts';
 import { matches } from '../patterns.ts';
 
-export type Registry = Pick<FileConfig, 'agents' | 'aliases' | 'providers'>;
+export type Registry = Pick<FileConfig, 'agents' | 'providers'>;
 
-/**
- * The agent of a model: the alias of `target` (an executionTarget's provider), else the first entry with a
- * pattern that fits, else the built-in one.
- */
-export function agentOf({ agents, aliases }: Registry, modelId: string, target?: string): string {
-  if (target !== undefined && aliases[target] !== undefined) return aliases[target];
+/** The agent of a model: the first entry with a pattern that fits, else the built-in one. */
+export function agentOf({ agents }: Pick<Registry, 'agents'>, modelId: string): string {
   if (modelId === 'scripted') return 'scripted';
   return (
     Object.entries(agents).find(([, entry]) =>
