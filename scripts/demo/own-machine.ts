@@ -18,11 +18,8 @@ import { DEMO_OWNER } from './service.ts';
 
 const MACHINE = join(import.meta.dirname, 'machine.ts');
 const START_LIMIT_MS = 60_000;
-const ALONE = [
-  ...['--bind', '/', '/', '--dev', '/dev', '--proc', '/proc'],
-  // Its own processes, too, so that none outlives it.
-  ...['--unshare-net', '--unshare-pid', '--die-with-parent'],
-];
+/** Its own network, and its own processes, so that none outlives it. */
+const ALONE = '--bind / / --dev /dev --proc /proc --unshare-net --unshare-pid --die-with-parent'.split(' ');
 const PATH = 'overdue-list.md';
 
 /** `clone`: a repository of the machine. */
