@@ -1,9 +1,6 @@
 /**
  * The line of a host is cut, and its program or the service killed, in the middle of runs and restores. Truth: the lines that each
  * block of a script has appended to a file of its worktree, and the files that a restore has to bring back together.
- *
- * Seen to fail: a host that starts a task id again (blocks doubled), one that changes a worktree without staging
- * (files of two versions).
  */
 import { execFileSync } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';

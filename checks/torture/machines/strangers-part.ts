@@ -1,8 +1,6 @@
 /**
  * At each port of the link, peers without a certificate, with one of another authority, with one that has expired, and with
  * one of the wrong role: not a byte of an answer comes. A peer of the right role is answered at each port, before and after.
- *
- * Seen to fail: a listener that does not look at roles, one that does not require a certificate of its authority.
  */
 import { mkdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
