@@ -5,8 +5,8 @@ import { getRouteApi } from '@tanstack/react-router';
 import { bindingsQuery, hostQuery } from '../../api/hosts-queries.ts';
 import { itemsOf } from '../../api/query.ts';
 import { Plain } from '../../code/plain.tsx';
-import { Button } from '../../ui/button.tsx';
 import { Fact, Facts, Page, Section } from '../../ui/page.tsx';
+import { ShowMore } from '../../ui/show-more.tsx';
 import { Empty, Shown } from '../../ui/states.tsx';
 import { Status } from '../../ui/status.tsx';
 import { Id, Time } from '../../ui/values.tsx';
@@ -77,13 +77,7 @@ function Bindings({ hostId }: { hostId: string }) {
           )
         }
       </Shown>
-      {bindings.hasNextPage && (
-        <div className="px-4 py-2">
-          <Button isPending={bindings.isFetchingNextPage} onPress={() => void bindings.fetchNextPage()}>
-            Show more
-          </Button>
-        </div>
-      )}
+      <ShowMore list={bindings} />
     </Section>
   );
 }

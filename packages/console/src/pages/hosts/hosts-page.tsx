@@ -12,6 +12,7 @@ import { Button } from '../../ui/button.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
 import { useKeys } from '../../ui/keys.ts';
 import { Page } from '../../ui/page.tsx';
+import { ShowMore } from '../../ui/show-more.tsx';
 import { Empty, Shown } from '../../ui/states.tsx';
 import { Status } from '../../ui/status.tsx';
 import { Time } from '../../ui/values.tsx';
@@ -57,13 +58,7 @@ export function HostsPage() {
           )
         }
       </Shown>
-      {hosts.hasNextPage && (
-        <div className="px-4 py-2">
-          <Button isPending={hosts.isFetchingNextPage} onPress={() => void hosts.fetchNextPage()}>
-            Show more
-          </Button>
-        </div>
-      )}
+      <ShowMore list={hosts} />
       <CreateHost isOpen={isCreating} onClose={() => setCreating(false)} />
     </Page>
   );
