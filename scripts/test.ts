@@ -52,7 +52,7 @@ const MOST_AGAIN = 5;
 const vitest = (name: string, report: string, argv: string[]): Step => ({
   name,
   argv: ['vitest', 'run', '--reporter=default', '--reporter=json', `--outputFile.json=${report}`, ...argv],
-  limitMinutes: 30,
+  limitMinutes: 60,
 });
 const report = join(scratch, 'report.json');
 // Who names files may name those in a browser.

@@ -7,7 +7,8 @@
  *   tasks/turn-updates.ts    an agent's reply
  *   tasks/tool-calls.ts      names, titles, input and output of tools, also in questions
  *   tasks/acp-connection.ts  what an agent writes beside the protocol, and its errors
- *   tasks/turn.ts            an agent's stderr and the reason why a script failed, in errors
+ *   tasks/turn.ts            an agent's stderr, in errors
+ *   tasks/conversation.ts    the reason why a script failed
  *   tasks/egress.ts          hosts that were refused
  *   tasks/task.ts            the error of every task's end
  *
