@@ -72,6 +72,7 @@ describe('which answers reserve', () => {
   const RELEASING = new Set([
     'thread_busy',
     'build_busy',
+    'host_offline',
     'request_in_progress',
     'idempotency_conflict',
     'execution_active',
