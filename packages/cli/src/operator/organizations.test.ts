@@ -44,10 +44,10 @@ test('an organization without local hosts gets 402 for a thread on one, and no o
   expect(all).toMatchObject({ platformApi: true, hosts: true });
   expect((await set('--without', 'hosts')).code).toBe(0);
   await until('the change', async () => (await statusFor(key)) === '402 payment_required');
-  expect(await statusFor(s.key)).toBe('501 not_configured');
+  expect(await statusFor(s.key)).toBe('404 host_not_found');
   expect(await entitlements()).toEqual({ ...all, hosts: false });
   expect((await set('--without', '')).code).toBe(0);
-  await until('the change back', async () => (await statusFor(key)) === '501 not_configured');
+  await until('the change back', async () => (await statusFor(key)) === '404 host_not_found');
   const refused = await set('--platform-api=false', '--without', 'hosts,teleport');
   expect([refused.code, refused.stderr]).toEqual([2, expect.stringContaining('teleport')]);
   expect(await entitlements()).toEqual(all);
