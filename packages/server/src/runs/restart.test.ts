@@ -184,8 +184,8 @@ describe.each(SIGNALS.map((signal, turn) => ({ signal, turn })))(
         const { models, at } = await modelled();
         let s = await at.start();
         const b = await newBench(s, { thread: { modelId: 'local/model' } });
-        // The second command outlasts the kill and the start, on a busy machine too.
-        const { run } = await b.send(script([bash('sleep 1'), bash('sleep 8'), { say: 'Done.' }]));
+        // The second command outlasts the kill, the start, and the five seconds in which a worker that starts judges nobody.
+        const { run } = await b.send(script([bash('sleep 1'), bash('sleep 18'), { say: 'Done.' }]));
         const tools = async () =>
           (await ok(s.call('GET', `${b.at}/runs/${run.id}/tools`))).tools as unknown[];
         await until('the first command', async () => (await tools()).length === 1);
