@@ -235,6 +235,7 @@ const report: Report = {
   date: new Date().toISOString(),
   seed,
   seconds,
+  isShort: options.short,
   machine: machineOf(scratch),
   results: [],
 };

@@ -17,6 +17,8 @@ export interface Report {
   seed: number;
   /** What the run was given; `FULL_SECONDS` means the full counts. */
   seconds: number;
+  /** Each kind of fault once. */
+  isShort: boolean;
   machine: Machine;
   results: Result[];
 }
@@ -55,10 +57,15 @@ export function markdown(report: Report, parts: readonly { title: string }[], ea
   ].join('\n\n')}\n`;
 }
 
-const sectionOf = (result: Result, { date, seconds, seed }: Report): string =>
+const sectionOf = (result: Result, { date, seconds, isShort, seed }: Report): string =>
   [
     `## ${result.title}`,
     `    ${lineOf(result, seed)}`,
-    `${seconds === FULL_SECONDS ? 'Full counts' : `\`--seconds ${seconds}\``}, ${date}; machine's load over one minute: ${result.load.join(' → ')}.`,
+    `${countsOf(seconds, isShort)}, ${date}; machine's load over one minute: ${result.load.join(' → ')}.`,
     ...(result.failures.length ? [failureText(result)] : []),
   ].join('\n\n');
+
+function countsOf(seconds: number, isShort: boolean): string {
+  if (isShort) return '`--short`';
+  return seconds === FULL_SECONDS ? 'Full counts' : `\`--seconds ${seconds}\``;
+}
