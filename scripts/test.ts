@@ -81,6 +81,7 @@ for (const step of isWhole ? [chart, torture] : []) {
 rmSync(scratch, { recursive: true, force: true });
 for (const { name, end, seconds } of outcomes)
   process.stdout.write(`\n${name.padEnd(9)} ${end} (${seconds.toFixed(1)} s)`);
+for (const failure of result.failures) process.stdout.write(`\nfailed: ${failure}`);
 for (const file of onlyBesideOthers)
   process.stdout.write(`\nfailed beside others and passed by itself: ${file}`);
 process.stdout.write(
@@ -155,6 +156,8 @@ interface Counts {
   failed: number;
   /** Paths of files with failures. */
   files: string[];
+  /** Each failed test: its file, its name and the first line of what it says. */
+  failures: string[];
 }
 
 /**
@@ -169,13 +172,30 @@ function countsOf(path: string): Counts {
       success: boolean;
       numPassedTests: number;
       numFailedTests: number;
-      testResults: { name: string; status: string; assertionResults: unknown[] }[];
+      testResults: {
+        name: string;
+        status: string;
+        message: string;
+        assertionResults: { fullName: string; status: string; failureMessages: string[] }[];
+      }[];
     };
     const failing = testResults.filter((file) => file.status === 'failed');
     const unloaded = failing.filter((file) => file.assertionResults.length === 0).length;
     const failed = numFailedTests + unloaded || (success ? 0 : 1);
-    return { passed: numPassedTests, failed, files: failing.map(({ name }) => relative(root, name)) };
+    const failures = failing.flatMap(({ name, message, assertionResults }) => {
+      const tests = assertionResults.filter((one) => one.status === 'failed');
+      const said = tests.map((one) => `${one.fullName}: ${one.failureMessages[0]}`);
+      return (said.length > 0 ? said : [message]).map(
+        (text) => `${relative(root, name)}: ${text.split('\n', 1)[0]}`,
+      );
+    });
+    return {
+      passed: numPassedTests,
+      failed,
+      files: failing.map(({ name }) => relative(root, name)),
+      failures,
+    };
   } catch {
-    return { passed: 0, failed: 1, files: [] };
+    return { passed: 0, failed: 1, files: [], failures: [] };
   }
 }

@@ -37,7 +37,7 @@ function withoutSecrets({ body }: Answer): string {
   const text = body.toString();
   if (!text.includes('"secretUnavailable":')) return text;
   const shown = JSON.parse(text) as JsonObject;
-  for (const name of ['key', 'secret', 'webhookSecret', 'secretUnavailable']) delete shown[name];
+  for (const name of ['key', 'secret', 'webhookSecret', 'token', 'secretUnavailable']) delete shown[name];
   return JSON.stringify(shown);
 }
 
