@@ -63,8 +63,8 @@ browserTest('a secret that is being made keeps its dialog open', async () => {
   await asked;
   await heldFast(page);
   letGo();
-  expect(await page.getByLabel('Secret', { exact: true }).innerText()).toMatch(/^whsec_/);
-  await press(page, 'I have stored it');
+  expect(await page.getByLabel('Secret', { exact: true }).inputValue()).toMatch(/^whsec_/);
+  await press(page, 'I have saved it');
   await closed(page);
 });
 
@@ -78,8 +78,8 @@ browserTest('so does a webhook that is being made', async () => {
   await asked;
   await heldFast(page);
   letGo();
-  expect(await page.getByLabel('Secret', { exact: true }).innerText()).toMatch(/^whsec_/);
-  await press(page, 'I have stored it');
+  expect(await page.getByLabel('Secret', { exact: true }).inputValue()).toMatch(/^whsec_/);
+  await press(page, 'I have saved it');
   await page.getByRole('heading', { name: /^Webhook wh_/ }).waitFor();
 });
 

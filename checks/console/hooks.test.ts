@@ -63,7 +63,7 @@ browserTest('made by the keyboard: its secret is shown once, and signs a test', 
   await press(page, 'New webhook');
   await field(page, 'URL').focus();
   await page.keyboard.press('Enter');
-  const secret = await page.getByLabel('Secret', { exact: true }).innerText();
+  const secret = await page.getByLabel('Secret', { exact: true }).inputValue();
   expect(secret).toMatch(/^whsec_/);
   expect(await page.getByRole('dialog').innerText()).toContain('verifyWebhook(process.env.WEBHOOK_SECRET');
   // It is not lost by a key that slips.
@@ -72,7 +72,7 @@ browserTest('made by the keyboard: its secret is shown once, and signs a test', 
   const stored = `JSON.stringify([{ ...sessionStorage }, { ...localStorage }, history.state, location.href])`;
   expect(await page.evaluate<string>(stored)).not.toContain(secret);
   expect(await held(page)).toContain(secret);
-  await press(page, 'I have stored it');
+  await press(page, 'I have saved it');
   await page.getByRole('heading', { name: /^Webhook wh_/ }).waitFor();
   await atRest(visit);
   expect(await page.evaluate<string>(KEPT)).not.toContain(secret);
@@ -96,8 +96,8 @@ browserTest('a new secret signs beside the former one, and is gone when it is st
   const { page } = visit;
   await more(page, 'New secret');
   await press(page, 'Make a new secret');
-  const secret = await page.getByLabel('Secret', { exact: true }).innerText();
-  await press(page, 'I have stored it');
+  const secret = await page.getByLabel('Secret', { exact: true }).inputValue();
+  await press(page, 'I have saved it');
   await closed(page);
   await press(page, 'Send a test');
   await delivered(page);

@@ -42,12 +42,12 @@ browserTest(
     await press(page, 'New host');
     await page.getByRole('textbox', { name: 'Name', exact: true }).fill('Kim’s laptop');
     await press(page, 'Add the host');
-    const token = await page.getByLabel('Token', { exact: true }).innerText();
+    const token = await page.getByLabel('Token', { exact: true }).inputValue();
     expect(token).toMatch(/^hrh_/);
     // It is not lost by a key that slips.
     await page.keyboard.press('Escape');
     expect(await page.getByLabel('Token', { exact: true }).count()).toBe(1);
-    await press(page, 'I have stored it');
+    await press(page, 'I have saved it');
     await page.getByRole('heading', { name: 'Kim’s laptop', exact: true }).waitFor();
     await atRest(visit);
     expect(await page.evaluate<string>(KEPT)).not.toContain(token);
