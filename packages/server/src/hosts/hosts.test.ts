@@ -94,8 +94,11 @@ test('a stop counts at once while the host is away, which ends the agent when it
     );
     line.cut();
     await other.is('offline');
+    const stoppedAt = performance.now();
     await ok(s.call('POST', `/api/threads/${id}/stop`, {}));
     expect((await ended(id, run)).status).toBe('cancelled');
+    // Before the grace is over, when the run is looked at anyway.
+    expect(performance.now() - stoppedAt).toBeLessThan(5_000);
     line.mend();
     await other.is('online');
     const pid = Number(readFileSync(there('pid'), 'utf8'));
