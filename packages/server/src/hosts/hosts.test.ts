@@ -94,6 +94,11 @@ test('a stop counts at once while the host is away, which ends the agent when it
     );
     line.cut();
     await other.is('offline');
+    await until('the job to be put off', async () =>
+      (await s.service.ctx.db.selectFrom('jobs').select('waits_for').execute()).some(
+        ({ waits_for: reason }) => reason === `host:${other.id}`,
+      ),
+    );
     const stoppedAt = performance.now();
     await ok(s.call('POST', `/api/threads/${id}/stop`, {}));
     expect((await ended(id, run)).status).toBe('cancelled');
