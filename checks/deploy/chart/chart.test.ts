@@ -144,6 +144,12 @@ describe('the release', () => {
     expect([`${certificate('worker').dnsNames[0]}:4402`]).toEqual([env.HEADRACE_WORKER_ADDRESS]);
     const [wildcard] = certificate('runner').dnsNames;
     expect(runner.containers[0].args[0]).toContain(`${wildcard.slice(1)}:4403"`);
+    const [, apiWildcard] = certificate('api').dnsNames;
+    const api = named(manifests, 'Deployment', 'prod-headrace-api').spec.template.spec;
+    expect(api.containers[0].args[0]).toContain(`${apiWildcard.slice(1)}:4404"`);
+    const hosts = named(manifests, 'Service', 'prod-headrace-api-hosts');
+    expect(apiWildcard).toBe(`*.${hosts.metadata.name}.apps.svc.cluster.local`);
+    expect(hosts.spec).toMatchObject({ clusterIP: 'None', publishNotReadyAddresses: true });
     const service = named(manifests, 'Service', 'prod-headrace-runner');
     expect(wildcard).toBe(`*.${service.metadata.name}.apps.svc.cluster.local`);
     expect(service.spec).toMatchObject({ clusterIP: 'None', publishNotReadyAddresses: true });
@@ -251,7 +257,7 @@ describe('network policies', () => {
 
   test('open the ports of the roles to those who call them, and nothing else', () => {
     const policy = policies('smallest');
-    expect(rules(policy('api').ingress)).toEqual(['4400 all']);
+    expect(rules(policy('api').ingress)).toEqual(['4400 all', '4404 api+worker']);
     expect(rules(policy('worker').ingress)).toEqual(['4402 runner']);
     expect(rules(policy('runner').ingress)).toEqual(['4403 api+worker']);
     expect(policy('migrate')).toMatchObject({ policyTypes: ['Ingress'] });

@@ -13,6 +13,8 @@ export const MACHINES_SETTINGS = {
   HEADRACE_TLS_KEY_FILE: { default: null },
   HEADRACE_TLS_CA_FILE: { default: null },
   HEADRACE_TLS_CRL_FILE: { default: null },
+  HEADRACE_API_LISTEN: { default: '0.0.0.0:4404' },
+  HEADRACE_API_ADDRESS: { default: null },
   HEADRACE_WORKER_LISTEN: { default: '0.0.0.0:4402' },
   HEADRACE_WORKER_ADDRESS: { default: null },
   HEADRACE_RUNNER_LISTEN: { default: '0.0.0.0:4403' },
@@ -24,6 +26,12 @@ export const MACHINES_SETTINGS = {
 
 export interface MachinesConfig {
   tls: TlsFiles;
+  api: {
+    /** Where an api process listens for calls to the hosts that are connected to it. */
+    listen: Address;
+    /** Where workers and other api processes reach it: `host:port`. */
+    address: string;
+  };
   /** Where a worker listens for runners. */
   workerListen: Address;
   /** Where a runner finds workers, each tried in turn. */
@@ -59,6 +67,7 @@ export function machinesOf(v: Reader, roles: ReadonlySet<string>, slots: number)
     'HEADRACE_ROLES: with HEADRACE_TLS_CERT_FILE the role runner is a process of its own',
   );
   const listen = addressOf(v, 'HEADRACE_RUNNER_LISTEN');
+  const apiListen = addressOf(v, 'HEADRACE_API_LISTEN');
   const crl = v.text('HEADRACE_TLS_CRL_FILE');
   return {
     tls: {
@@ -67,11 +76,12 @@ export function machinesOf(v: Reader, roles: ReadonlySet<string>, slots: number)
       ca: fileOf(v, 'HEADRACE_TLS_CA_FILE'),
       ...(crl !== null && { crl: resolve(crl) }),
     },
+    api: { listen: apiListen, address: advertisedOf(v, 'HEADRACE_API_ADDRESS', apiListen) },
     workerListen: addressOf(v, 'HEADRACE_WORKER_LISTEN'),
     workers: workersOf(v, isRunner),
     runner: {
       listen,
-      address: advertisedOf(v, listen),
+      address: advertisedOf(v, 'HEADRACE_RUNNER_ADDRESS', listen),
       pool: poolOf(v),
       capacity: v.wholeOr('HEADRACE_RUNNER_CAPACITY', slots, 1, 1000),
       drainSeconds: v.wholeOr('HEADRACE_DRAIN_SECONDS', 3600, 0, 604_800),
@@ -85,7 +95,9 @@ function fileOf(v: Reader, name: 'HEADRACE_TLS_KEY_FILE' | 'HEADRACE_TLS_CA_FILE
   return resolve(path ?? '');
 }
 
-function addressOf(v: Reader, name: 'HEADRACE_WORKER_LISTEN' | 'HEADRACE_RUNNER_LISTEN'): Address {
+type Listen = 'HEADRACE_API_LISTEN' | 'HEADRACE_WORKER_LISTEN' | 'HEADRACE_RUNNER_LISTEN';
+
+function addressOf(v: Reader, name: Listen): Address {
   const fallback = parseAddress(MACHINES_SETTINGS[name].default)!;
   const address = parseAddress(v.text(name) ?? MACHINES_SETTINGS[name].default);
   v.require(address !== null, `${name}: has to be an address and a port, as 0.0.0.0:${fallback.port}`);
@@ -106,12 +118,16 @@ function workersOf(v: Reader, isRunner: boolean): Address[] {
   return workers;
 }
 
-function advertisedOf(v: Reader, { port }: Address): string {
-  const text = v.text('HEADRACE_RUNNER_ADDRESS');
+function advertisedOf(
+  v: Reader,
+  name: 'HEADRACE_API_ADDRESS' | 'HEADRACE_RUNNER_ADDRESS',
+  { port }: Address,
+): string {
+  const text = v.text(name);
   const address = text === null ? { host: hostname(), port } : parseAddress(text);
   v.require(
     address !== null,
-    'HEADRACE_RUNNER_ADDRESS: has to be a host and a port where workers reach this runner, as node-1.example:4403',
+    `${name}: has to be a host and a port where workers reach this process, as node-1.example:${port}`,
   );
   return address ? addressText(address) : '';
 }

@@ -100,3 +100,13 @@ test('workers that do not answer, are none, or refuse', async () => {
     expect.stringMatching(/self-signed|unable to verify/),
   ]);
 });
+
+test('an api process that others cannot call for the hosts that connect to it', async () => {
+  const examined = async (address: string) =>
+    (await examine(authority.of('api'), { HEADRACE_ROLES: 'api', HEADRACE_API_ADDRESS: address }))[0]!
+      .warnings;
+  expect(await examined('localhost:4404')).toEqual([]);
+  expect(await examined('node-7:4404')).toEqual([
+    expect.stringMatching(/is not for node-7, .*HEADRACE_API_ADDRESS/),
+  ]);
+});

@@ -29,6 +29,7 @@ function examineCertificate(tls: TlsCredentials, roles: Config['roles'], machine
     ...(roles.has('runner') && { host: parseAddress(machines.runner.address)!.host }),
   });
   const { facts } = tls;
+  const apiHost = parseAddress(machines.api.address)!.host;
   const daysTo = (date: Date) => Math.floor((date.getTime() - Date.now()) / DAY_MS);
   const isSoon = (days: number) => days >= 0 && days < SOON_DAYS;
   const days = daysTo(facts.expiresAt);
@@ -41,6 +42,11 @@ function examineCertificate(tls: TlsCredentials, roles: Config['roles'], machine
       faults.join(' ') ||
       `${facts.roles.join(', ')}, for ${facts.hosts.join(', ') || 'no host'}, until ${facts.expiresAt.toISOString().slice(0, 10)}`,
     warnings: [
+      ...(roles.has('api') && !facts.isFor(apiHost)
+        ? [
+            `it is not for ${apiHost}, so other machines do not reach the hosts that connect here: set HEADRACE_API_ADDRESS`,
+          ]
+        : []),
       ...(isSoon(days) ? [`it expires in ${days} days: renew it`] : []),
       ...(isSoon(listDays) ? [`${tls.files.crl} is out of date in ${listDays} days: replace it`] : []),
     ],

@@ -1,16 +1,13 @@
 import { Agent, request, type ClientRequest, type IncomingMessage, type RequestOptions } from 'node:http';
 import type { Duplex } from 'node:stream';
-import { TlsAgent, type TlsTarget } from '../tls/index.ts';
+import { TlsAgent, type TlsRole, type TlsTarget } from '../tls/index.ts';
 import { SIGN_OF_LIFE_MS } from '../protocol.ts';
 
-/** The path of a unix socket, also one that others are reached through, or a runner on a node. */
+/** The path of a unix socket, a place that others are reached through, or a runner on a node. */
 export type RunnerTarget = string | Relayed | (TlsTarget & { silenceMs?: number });
 
-/** A peer behind a unix socket, which passes on what begins with `prefix`. */
-export interface Relayed {
-  socketPath: string;
-  prefix: string;
-}
+/** A peer behind a unix socket, or behind an api process on another machine, which passes on what begins with `prefix`. */
+export type Relayed = ({ socketPath: string } | TlsTarget) & { prefix: string };
 
 /** How requests reach a runner. */
 export interface Link {
@@ -24,6 +21,8 @@ export interface Link {
  * away, or no packet reaches it.
  */
 const SILENCE_MS = 4 * SIGN_OF_LIFE_MS;
+/** Who passes calls on shows no sign of life before an answer begins, and gives up after five minutes. */
+const RELAY_SILENCE_MS = 6 * 60_000;
 
 /** The handshakes for the next visits are not to delay this one. */
 const PREPARE_MS = 20;
@@ -41,14 +40,20 @@ function socketLink(socketPath: string): Link {
   return { request: (options) => request({ socketPath, agent, ...options }), close: () => agent.destroy() };
 }
 
-function relayedLink({ socketPath, prefix }: Relayed): Link {
-  const { request: send, close } = socketLink(socketPath);
+function relayedLink({ prefix, ...place }: Relayed): Link {
+  const { request: send, close } =
+    'socketPath' in place
+      ? socketLink(place.socketPath)
+      : tlsLink({ ...place, silenceMs: RELAY_SILENCE_MS }, 'api');
   return { request: (options) => send({ ...options, path: `${prefix}${options.path ?? ''}` }), close };
 }
 
 /** Answers may take any time; silence is bounded. */
-function tlsLink({ silenceMs = SILENCE_MS, ...target }: TlsTarget & { silenceMs?: number }): Link {
-  const agent = new TlsAgent(target, 'runner');
+function tlsLink(
+  { silenceMs = SILENCE_MS, ...target }: TlsTarget & { silenceMs?: number },
+  role: TlsRole = 'runner',
+): Link {
+  const agent = new TlsAgent(target, role);
   const { host, port } = target;
   return {
     request(options) {

@@ -1165,6 +1165,7 @@ interface HostsTable {
   providers: Generated<string[]>;
   epoch: Generated<number>;
   process_id: string | null;
+  /** Where that process passes calls on: a unix socket's path, or `host:port` over mTLS. */
   socket: string | null;
   last_seen_at: TimeOrNull;
   created_at: GeneratedTime;

@@ -50,24 +50,27 @@ export interface TestFleet {
   row(bootId: string): Promise<KnownRunner>;
 }
 
-/** A service with the roles api and worker, without a runner. */
-export async function startFleet(env: Record<string, string> = {}): Promise<TestFleet> {
+/** A service without a runner, with the roles api and worker, or others. */
+export async function startFleet(env: Record<string, string> = {}, first = 'api,worker'): Promise<TestFleet> {
   const folder = mkdtempSync(join(tmpdir(), 'headrace-fleet-'));
   opened.push(() => rmSync(folder, { recursive: true, force: true }));
   const authority = new TestAuthority(folder);
-  const envOf = (roles: string, port: number) => {
+  const envOf = async (roles: string, port: number) => {
+    const api = `127.0.0.1:${await freePort()}`;
     const { cert, key, ca } = authority.of(...roles.split(',').toSorted());
     return {
       HEADRACE_ROLES: roles,
       HEADRACE_TLS_CERT_FILE: cert,
       HEADRACE_TLS_KEY_FILE: key,
       HEADRACE_TLS_CA_FILE: ca,
+      HEADRACE_API_LISTEN: api,
+      HEADRACE_API_ADDRESS: api,
       HEADRACE_WORKER_LISTEN: `127.0.0.1:${port}`,
       ...env,
     };
   };
   const port = await freePort();
-  const s = await startTestServer(envOf('api,worker', port));
+  const s = await startTestServer(await envOf(first, port));
   const ports = [port];
   opened.push(() => s.close());
   const rowOf = (by: { name: string } | { boot_id: string }) =>
@@ -110,7 +113,7 @@ export async function startFleet(env: Record<string, string> = {}): Promise<Test
     },
     async beside(roles) {
       const own = await freePort();
-      const other = await startTestServer(envOf(roles, own), s);
+      const other = await startTestServer(await envOf(roles, own), s);
       if (roles.includes('worker')) ports.push(own);
       opened.push(() => other.close());
       return { s: other, port: own };

@@ -1,9 +1,11 @@
 /** The context of work at a host, and whether one is there. */
 import { createHostClient, RunnerError } from '@headrace/runner/client';
 import type { HostClient } from '@headrace/runner/client';
+import { parseAddress, TlsCredentials } from '@headrace/runner/tls';
 import { sql } from 'kysely';
 import type { Context } from '../context.ts';
 import type { ExecutionTarget } from '../db/schema.ts';
+import { relaySocket } from './relay.ts';
 import { selectHosts } from './store.ts';
 
 declare module '../context.ts' {
@@ -32,7 +34,7 @@ export function atHost(ctx: Context, target: ExecutionTarget): Context {
 }
 
 type Standing =
-  | { is: 'here'; socket: string }
+  | { is: 'here'; place: string; processId: string }
   /** Since its last sign of life. */
   | { is: 'away'; seconds: number }
   | { is: 'gone' };
@@ -45,29 +47,50 @@ export async function hostStanding({ db }: Pick<Context, 'db'>, hostId: string):
     .where('deleted_at', 'is', null)
     .executeTakeFirst();
   if (!host) return { is: 'gone' };
-  return host.is_online ? { is: 'here', socket: host.socket! } : { is: 'away', seconds: host.seconds };
+  return host.is_online
+    ? { is: 'here', place: host.socket!, processId: host.process_id! }
+    : { is: 'away', seconds: host.seconds };
 }
 
 const away = () => new RunnerError(503, 'unavailable', 'The host is away.');
 const gone = () => new RunnerError(404, 'not_found', 'The host was deleted.');
 
-/** By host, with the socket of the process that held its connection last. */
-const clients = new Map<string, { socket: string; client: HostClient }>();
+interface Links {
+  tls: TlsCredentials | null;
+  /** By host, with where the process that held its connection last passes calls on. */
+  clients: Map<string, { place: string; client: HostClient }>;
+}
 
-async function connected(ctx: Pick<Context, 'db'>, hostId: string): Promise<HostClient> {
+/** Of each process. */
+const linksOf = new WeakMap<Context['db'], Links>();
+
+function links({ db, config }: Context): Links {
+  const known = linksOf.get(db);
+  if (known) return known;
+  const { machines } = config;
+  const made: Links = { tls: machines && new TlsCredentials(machines.tls), clients: new Map() };
+  linksOf.set(db, made);
+  return made;
+}
+
+async function connected(ctx: Context, hostId: string): Promise<HostClient> {
   const standing = await hostStanding(ctx, hostId);
   if (standing.is === 'gone') throw gone();
   if (standing.is === 'away') throw away();
-  const { socket } = standing;
+  const { tls, clients } = links(ctx);
+  // Its own connections a process asks without a way through the network.
+  const place = standing.processId === ctx.processId ? relaySocket(ctx) : standing.place;
   const known = clients.get(hostId);
-  if (known?.socket === socket) return known.client;
+  if (known?.place === place) return known.client;
+  const address = place.startsWith('/') ? null : parseAddress(place);
+  const target = address && tls ? { ...address, tls } : { socketPath: place };
+  const client = createHostClient({ ...target, prefix: `/${hostId}` });
   known?.client.close();
-  const client = createHostClient({ socketPath: socket, prefix: `/${hostId}` });
-  clients.set(hostId, { socket, client });
+  clients.set(hostId, { place, client });
   return client;
 }
 
-function hostClient(ctx: Pick<Context, 'db'>, hostId: string): HostClient {
+function hostClient(ctx: Context, hostId: string): HostClient {
   return new Proxy({} as HostClient, {
     get(_, name: keyof HostClient) {
       if (name === 'close') return () => {};

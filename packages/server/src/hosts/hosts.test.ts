@@ -94,8 +94,16 @@ test('a stop counts at once while the host is away, which ends the agent when it
     );
     line.cut();
     await other.is('offline');
+    await until('the job to be put off', async () =>
+      (await s.service.ctx.db.selectFrom('jobs').select('waits_for').execute()).some(
+        ({ waits_for: reason }) => reason === `host:${other.id}`,
+      ),
+    );
+    const stoppedAt = performance.now();
     await ok(s.call('POST', `/api/threads/${id}/stop`, {}));
     expect((await ended(id, run)).status).toBe('cancelled');
+    // Before the grace is over, when the run is looked at anyway.
+    expect(performance.now() - stoppedAt).toBeLessThan(5_000);
     line.mend();
     await other.is('online');
     const pid = Number(readFileSync(there('pid'), 'utf8'));
@@ -244,4 +252,53 @@ test('what a thread at a host does not have is refused', async () => {
     await post('fork', {}),
     await post('restore', { sourceId: expectedSourceId }),
   ]).toEqual(Array(4).fill('409 unsupported_on_host'));
+});
+
+test('a run whose host is away leaves its worker to other runs, and goes on when the host is back', async () => {
+  const single = await startTestServer({ HEADRACE_RUN_CONCURRENCY: '1' });
+  const line = await startLine(single);
+  const away = await startTestHost(single, { url: line.url });
+  try {
+    const { project } = await ok(single.call('POST', '/api/projects', { name: 'n' }));
+    const { thread } = await ok(
+      single.call('POST', '/api/threads', { projectId: project.id, executionTarget: away.target() }),
+    );
+    const path = `/api/threads/${thread.id}`;
+    await until(
+      'the thread to be prepared',
+      async () => (await ok(single.call('GET', path))).thread.initializationState === 'completed',
+    );
+    const done = join(away.folder, 'done');
+    const waiting = async () =>
+      (await single.service.ctx.db.selectFrom('jobs').select('waits_for').execute()).some(
+        ({ waits_for: reason }) => reason === `host:${away.id}`,
+      );
+    const content = sh(`touch began; while [ ! -e go ]; do sleep 0.1; done; touch done`);
+    const { run } = await ok(single.call('POST', `${path}/messages`, { content }));
+    await until('the run to work', () => existsSync(join(away.folder, 'began')));
+    line.cut();
+    await until('the job to be put off', waiting);
+    const statusOf = async (of: string, id: string) =>
+      (await ok(single.call('GET', `/api/threads/${of}/runs/${id}`))).run.status;
+    const { source } = await ok(
+      single.call('POST', `/api/projects/${project.id}/sources`, { files: [{ path: 'a', content: 'a' }] }),
+    );
+    const { thread: free } = await ok(
+      single.call('POST', '/api/threads', { projectId: project.id, sourceId: source.id }),
+    );
+    const { run: other } = await ok(
+      single.call('POST', `/api/threads/${free.id}/messages`, { content: sh('true') }),
+    );
+    await until('the other run to end', async () => (await statusOf(free.id, other.id)) === 'completed');
+    expect([await statusOf(thread.id, run.id), existsSync(done)]).toEqual(['running', false]);
+    writeFileSync(join(away.folder, 'go'), '');
+    await until('the agent to go on', () => existsSync(done));
+    line.mend();
+    await until('the run to end', async () => (await statusOf(thread.id, run.id)) === 'completed');
+  } finally {
+    await away.stop();
+    away.remove();
+    line.close();
+    await single.close();
+  }
 });

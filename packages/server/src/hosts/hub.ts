@@ -55,7 +55,7 @@ export class HostHub {
       handleProtocols: () => HOST_PROTOCOL,
     });
     this.#relay = startRelay(
-      { dataDir: ctx.config.dataDir, processId: ctx.processId },
+      ctx,
       (id) => this.#own.get(id) ?? [...this.#all].find((connection) => connection.id === id),
     );
     this.#relay.catch((err: unknown) => ctx.log.error({ err }, 'hosts cannot be reached'));
@@ -131,12 +131,12 @@ export class HostHub {
 
   async #begin(connection: HostConnection): Promise<void> {
     const { host } = connection;
-    const { socket } = await this.#relay;
+    const { place } = await this.#relay;
     const status = await this.#ask(connection, WELCOME_MS);
     const epoch = await transaction(this.#ctx, (tx) =>
       beginConnection(
         tx,
-        { hostId: host.id, tokenHash: host.token_hash, processId: this.#ctx.processId, socket },
+        { hostId: host.id, tokenHash: host.token_hash, processId: this.#ctx.processId, place },
         status,
       ),
     );

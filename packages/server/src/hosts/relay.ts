@@ -1,7 +1,7 @@
 /**
- * Passes calls on to the hosts whose connections this process holds: whatever drives work asks here, over a unix
- * socket, in this process or another one of this machine. A path begins with the id of the host, or of one of its
- * connections.
+ * Passes calls on to the hosts whose connections this process holds: whatever drives work asks here. A process of this
+ * machine asks over a unix socket; with certificates, workers and other api processes ask over mTLS, wherever they are.
+ * Runners have no business here. A path begins with the id of the host, or of one of its connections.
  */
 import { chmodSync, rmSync } from 'node:fs';
 import { createServer } from 'node:http';
@@ -11,6 +11,9 @@ import type { ClientHttp2Stream, IncomingHttpHeaders } from 'node:http2';
 import { join } from 'node:path';
 import { pipeline } from 'node:stream';
 import { SIGN_OF_LIFE_MS } from '@headrace/runner/protocol';
+import { addressText, createTlsServer, TlsCredentials } from '@headrace/runner/tls';
+import type { Context } from '../context.ts';
+import type { MachinesConfig } from '../machines-config.ts';
 import { socketFolder, socketName } from '../runner/socket-folder.ts';
 import type { HostConnection } from './connection.ts';
 
@@ -24,34 +27,61 @@ const ANSWER_BYTES = 64 * 1024 ** 2;
 type Find = (id: string) => HostConnection | undefined;
 
 interface Relay {
+  /** For this process. */
   socket: string;
+  /** For all others: the socket's path, or `host:port` over mTLS. */
+  place: string;
   close(): Promise<void>;
 }
 
-export async function startRelay(
-  { dataDir, processId }: { dataDir: string; processId: string },
-  find: Find,
-): Promise<Relay> {
-  const socket = join(socketFolder(dataDir), `${socketName(dataDir)}.${processId.slice(-12)}.hosts`);
+export type RelayContext = Pick<Context, 'config' | 'processId' | 'log'>;
+
+/** The socket of a process with this data folder. */
+export const relaySocket = ({ config: { dataDir }, processId }: Pick<Context, 'config' | 'processId'>) =>
+  join(socketFolder(dataDir), `${socketName(dataDir)}.${processId.slice(-12)}.hosts`);
+
+export async function startRelay(ctx: RelayContext, find: Find): Promise<Relay> {
+  const { machines } = ctx.config;
+  const socket = relaySocket(ctx);
+  rmSync(socket, { force: true });
   const server = createServer({ requestTimeout: 0 }, (req, res) => pass(find, req, res));
-  await listen(server, socket);
+  await listening(server, (ready) => server.listen(socket, ready));
+  chmodSync(socket, 0o600);
+  const far = machines && (await startFar(ctx, machines, find));
   return {
     socket,
+    place: machines ? machines.api.address : socket,
     async close() {
-      server.closeAllConnections();
-      await new Promise((resolve) => server.close(resolve));
+      await Promise.all([server, ...(far ? [far] : [])].map(closed));
       rmSync(socket, { force: true });
     },
   };
 }
 
-async function listen(server: Server, socket: string): Promise<void> {
-  rmSync(socket, { force: true });
-  await new Promise<void>((resolve, reject) => {
+async function startFar({ log }: RelayContext, { tls, api }: MachinesConfig, find: Find) {
+  const server = createTlsServer(
+    {
+      tls: new TlsCredentials(tls),
+      roles: ['worker', 'api'],
+      requestTimeout: 0,
+      onRefused: (reason) => log.warn({ reason }, 'a peer was refused at the listener for hosts'),
+    },
+    (req, res) => pass(find, req, res),
+  );
+  await listening(server, (ready) => server.listen(api.listen.port, api.listen.host, ready));
+  log.info({ address: addressText(api.listen) }, 'listening for calls to hosts');
+  return server;
+}
+
+const listening = (server: Server, listen: (ready: () => void) => void) =>
+  new Promise<void>((resolve, reject) => {
     server.once('error', reject);
-    server.listen(socket, resolve);
+    listen(resolve);
   });
-  chmodSync(socket, 0o600);
+
+function closed(server: Server): Promise<unknown> {
+  server.closeAllConnections();
+  return new Promise((resolve) => server.close(resolve));
 }
 
 function pass(find: Find, req: IncomingMessage, res: ServerResponse): void {

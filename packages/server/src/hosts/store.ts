@@ -89,7 +89,8 @@ interface Connected {
   /** What is stored of the token that it came with. */
   tokenHash: Buffer;
   processId: string;
-  socket: string;
+  /** Where calls to it are passed on. */
+  place: string;
 }
 
 /**
@@ -98,12 +99,12 @@ interface Connected {
  */
 export async function beginConnection(
   tx: Tx,
-  { hostId, tokenHash, processId, socket }: Connected,
+  { hostId, tokenHash, processId, place }: Connected,
   status: HostStatus,
 ): Promise<number | null> {
   const row = await tx.db
     .updateTable('hosts')
-    .set({ epoch: sql<number>`epoch + 1`, process_id: processId, socket, ...told(status) })
+    .set({ epoch: sql<number>`epoch + 1`, process_id: processId, socket: place, ...told(status) })
     .where('id', '=', hostId)
     .where('token_hash', '=', tokenHash)
     .returning(['epoch', 'org_id'])

@@ -1,12 +1,12 @@
 /**
- * What differs in a run at a host. The host goes on while its line is broken, and keeps the journal: the worker waits for it, up to
- * the grace. Whether a task was ever begun the host knows, however often its program ends.
+ * What differs in a run at a host. The host goes on while its line is broken, and keeps the journal: the run's job is put off
+ * until it is back, up to the grace, so that it keeps no worker from other work. Whether a task was ever begun the host knows, however often its program ends.
  *
  *   here      online
  *   lost      away for longer than the grace, or deleted: the run fails `host_lost`
  *   stopped   away, and the run is to be stopped: that counts at once, and the host is told when it is back
  *   gone      the run was ended by its thread
- *   left      this worker stops, another one goes on
+ *   left      the job is put off, or this worker stops: a later attempt goes on from the journal
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { RunnerError } from '@headrace/runner/client';
@@ -14,8 +14,9 @@ import type { HostTurnRequest } from '@headrace/runner/host/protocol';
 import { sql } from 'kysely';
 import type { Context } from '../context.ts';
 import type { RunRow } from '../db/schema.ts';
+import { transaction } from '../db/transaction.ts';
 import type { Tx } from '../db/transaction.ts';
-import { hostStanding } from '../hosts/index.ts';
+import { hostStanding, hostWait } from '../hosts/index.ts';
 import { findTask } from '../runner/find-task.ts';
 import { toldOf } from '../skills/index.ts';
 import type { ClaimedRun, StartedRun } from './claimed-run.ts';
@@ -23,24 +24,44 @@ import { isActive } from './state.ts';
 import { conversationOf, TURN_LIMIT_MS } from './turn-request.ts';
 
 const LOOK_MS = 1_000;
+/** Only a fallback: a host that connects, and a stop, make the job due. */
+const LOOK_AGAIN_SECONDS = 20;
 
 export type Found = 'here' | 'lost' | 'stopped' | 'gone' | 'left';
 
+/** Whether the host is here; where nobody knows yet, the job is put off. */
 export async function awaitHost({ ctx, job, run }: ClaimedRun): Promise<Found> {
-  for (;;) {
-    if (job.signal.aborted) return 'left';
-    const now = await ctx.db
+  if (job.signal.aborted) return 'left';
+  const now = await ctx.db
+    .selectFrom('runs')
+    .select(['status', 'cancel_requested_at'])
+    .where('id', '=', run.id)
+    .executeTakeFirst();
+  if (!now || !isActive(now.status)) return 'gone';
+  const standing = await hostStanding(ctx, ctx.host!.target.hostId);
+  if (standing.is === 'here') return 'here';
+  if (now.cancel_requested_at) return 'stopped';
+  if (standing.is === 'gone' || standing.seconds > ctx.config.hostGraceSeconds) return 'lost';
+  return putOffUntilBack({ ctx, job, run }, standing.seconds);
+}
+
+async function putOffUntilBack(
+  { ctx, job, run }: Pick<ClaimedRun, 'ctx' | 'job' | 'run'>,
+  awaySeconds: number,
+): Promise<Found> {
+  const graceLeft = Math.max(1, Math.ceil(ctx.config.hostGraceSeconds - awaySeconds) + 1);
+  return transaction(ctx, async (tx) => {
+    // A stop either is seen here, or finds the job put off and makes it due.
+    const now = await tx.db
       .selectFrom('runs')
-      .select(['status', 'cancel_requested_at'])
+      .select('cancel_requested_at')
       .where('id', '=', run.id)
+      .forUpdate()
       .executeTakeFirst();
-    if (!now || !isActive(now.status)) return 'gone';
-    const standing = await hostStanding(ctx, ctx.host!.target.hostId);
-    if (standing.is === 'here') return 'here';
-    if (now.cancel_requested_at) return 'stopped';
-    if (standing.is === 'gone' || standing.seconds > ctx.config.hostGraceSeconds) return 'lost';
-    await sleep(LOOK_MS);
-  }
+    if (now?.cancel_requested_at) return 'stopped';
+    await job.putOff(tx, hostWait(ctx.host!.target.hostId), Math.min(graceLeft, LOOK_AGAIN_SECONDS));
+    return 'left';
+  });
 }
 
 /** Whether a turn must have ended by now, and its host cannot be asked: nobody waits for it any longer. */

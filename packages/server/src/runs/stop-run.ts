@@ -1,7 +1,9 @@
 import { sql } from 'kysely';
+import { hostWait } from '../hosts/index.ts';
 import { ApiError } from '../http/errors.ts';
 import { write } from '../http/operation.ts';
 import { Body, Ok } from '../http/schemas.ts';
+import { wakeWaiting } from '../jobs/store.ts';
 import { scopeOf } from '../projects/index.ts';
 import { changeThread, lockThread } from '../threads/index.ts';
 import { cancelRuns } from './cancel-runs.ts';
@@ -30,6 +32,9 @@ export const stopRun = write({
     receipt.publish(tx, scopeOf(loaded.project));
     const isActive = first.status !== 'queued';
     if (isActive) await requestStop(tx, first.id);
+    // Its host may be away: then the job is put off.
+    const target = loaded.thread.execution_target;
+    if (isActive && target) await wakeWaiting(tx, hostWait(target.hostId));
     const cancelled = await cancelRuns(tx, loaded, 'queued');
     await changeThread(
       tx,

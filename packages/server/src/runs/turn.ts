@@ -87,6 +87,7 @@ export async function driveTurn(started: StartedRun): Promise<TurnEnd> {
     if (followed.kind === 'broken') {
       if (found === 'stopped') return { kind: 'ended', end: STOPPED, text };
       if (found === 'gone') return { kind: 'gone' };
+      if (found === 'left') return { kind: 'left' };
       workspace = 'lost';
       return { kind: 'lost', text };
     }
