@@ -4,6 +4,8 @@
  *
  *   --only <part>     one part (may be repeated)
  *   --machines        the parts of many machines: they take servers from Debian's packages
+ *   --hold            only starts three machines, prints how to reach them, and keeps them until Ctrl+C, to try things by
+ *                     hand; its HEADRACE_… variables are those of the APIs and workers
  *   --seconds <n>     scales the work to about this duration (1500: the full counts)
  *   --short           each kind of fault once; the times of parts are not shortened
  *   --lanes <n>       parts that run at the same time (1); figures are comparable only with one
@@ -38,8 +40,11 @@ import { hostsPart } from './hosts/index.ts';
 import { logPart } from './log/index.ts';
 import { lostRunnersPart } from './lost-runners/index.ts';
 import { clocksPart } from './machines/clocks-part.ts';
+import { fleetFailoverPart } from './machines/fleet-failover-part.ts';
 import { failoverPart } from './machines/failover-part.ts';
+import { hold } from './machines/hold.ts';
 import { brokenLinksPart } from './machines/broken-links-part.ts';
+import { fullDiskPart } from './machines/full-disk-part.ts';
 import { lostNodesPart } from './machines/lost-nodes-part.ts';
 import { partitionsPart } from './machines/partitions-part.ts';
 import { replacedPart } from './machines/replaced-part.ts';
@@ -84,6 +89,8 @@ const MACHINE_PARTS: Part[] = [
   replacedPart,
   clocksPart,
   strangersPart,
+  fullDiskPart,
+  fleetFailoverPart,
 ];
 const ALL_PARTS = [...PARTS, ...MACHINE_PARTS];
 const START_SECONDS = 45;
@@ -94,6 +101,7 @@ const { values: options } = parseArgs({
   options: {
     only: { type: 'string', multiple: true },
     machines: { type: 'boolean', default: false },
+    hold: { type: 'boolean', default: false },
     short: { type: 'boolean', default: false },
     seconds: { type: 'string', default: String(FULL_SECONDS) },
     lanes: { type: 'string', default: '1' },
@@ -230,6 +238,8 @@ async function torture(part: Part): Promise<PartResult> {
     rmSync(own, { recursive: true, force: true });
   }
 }
+
+if (options.hold) await hold({ scratch, say: console.error, atEnd: (end) => void wholeEnds.push(end) });
 
 const report: Report = {
   date: new Date().toISOString(),
