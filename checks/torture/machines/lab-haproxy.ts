@@ -37,6 +37,7 @@ backend apis
   balance roundrobin
   option httpchk GET /health/ready
   option redispatch
+  option forwardfor
   default-server check inter 1s fall 5 rise 1
 ${apis.map(({ name, address: at }) => `  server ${name} ${at}:${PORTS.api}`).join('\n')}
 frontend database

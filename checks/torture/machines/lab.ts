@@ -174,11 +174,12 @@ export async function startLab(
     HEADRACE_SECRET_KEY: SECRET,
     ...settingsOf(place, owner),
   };
+  const behindBalancer = { HEADRACE_PUBLIC_URL: base, HEADRACE_TRUSTED_PROXIES: balancer.address };
   const dataDir = within('shared');
   const workers = hostsOf('worker').map((host) => `${host.address}:${PORTS.worker}`);
   const own: Record<RoleName, (address: string) => Record<string, string>> = {
-    api: (at) => ({ ...serviceEnv, HEADRACE_HOST: at, HEADRACE_PORT: String(PORTS.api) }),
-    worker: (at) => ({ ...serviceEnv, HEADRACE_WORKER_LISTEN: `${at}:${PORTS.worker}` }),
+    api: (at) => ({ ...serviceEnv, ...behindBalancer, HEADRACE_HOST: at, HEADRACE_PORT: String(PORTS.api) }),
+    worker: (at) => ({ ...serviceEnv, ...behindBalancer, HEADRACE_WORKER_LISTEN: `${at}:${PORTS.worker}` }),
     runner: (at) => ({
       HEADRACE_RUNNER_LISTEN: `${at}:${PORTS.runner}`,
       HEADRACE_RUNNER_ADDRESS: `${at}:${PORTS.runner}`,

@@ -14,7 +14,7 @@ import { longestGap, onlySmallNodes, runnersOf, timesFor } from './lab-nodes.ts'
 import type { Role } from './lab-role.ts';
 import { beginBuild, judgeLostBuild, seenBuild, watchSleepers } from './lab-sleepers.ts';
 import type { LabBuild, Sleeper, Sleepers } from './lab-sleepers.ts';
-import { sharedLab } from './lab.ts';
+import { startLab } from './lab.ts';
 import type { Lab } from './lab.ts';
 
 const SECONDS = [20, 60, 300] as const;
@@ -62,7 +62,8 @@ export const partitionsPart: Part = {
   title: 'A node that is cut off goes on, or is given up and ends its work: never are there two results',
   seconds: 1_300,
   async run(setup): Promise<PartResult> {
-    const lab = await sharedLab(setup);
+    // Its own, as it waits for minutes: others work on theirs in the meantime.
+    const lab = await startLab(setup);
     const sleepers = watchSleepers();
     setup.atEnd(() => sleepers.close());
     const { app, sourceId } = await newAppWith(lab.caller, FILES);
