@@ -3,6 +3,8 @@
  * which all completes on the other nodes. A run that has no more to write goes on; one that has ends, and its thread works
  * elsewhere at its next message. When there is room again, the node takes work again. Truth: the row of the runner, where
  * each thread is, and the log.
+ *
+ * Seen to fail: a runner that does not look at its disk (its row never says so).
  */
 import { execFile, spawn } from 'node:child_process';
 import { join } from 'node:path';
