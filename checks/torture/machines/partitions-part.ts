@@ -4,6 +4,8 @@
  * elsewhere, and what comes back ends its former work; the build goes on. After 300 s the nodes have killed all they had, by
  * the end of their lease, and come back under another id. Truth: the processes as this host sees them, the log, and the
  * files of results.
+ *
+ * Seen to fail: a runner that goes on when its lease has ended (commands live longer than 185 s).
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { newAppWith, newReadyThread } from '../../harness/apps.ts';
