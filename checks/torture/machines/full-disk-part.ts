@@ -31,7 +31,7 @@ const CLI = join(import.meta.dirname, '../../../packages/cli/src/main.ts');
 const CLI_LIMIT_MS = 60_000;
 const WAITS = '```sh\nsleep 20\n```';
 const WRITES =
-  '```sh\nfor i in $(seq 200); do head -c 20000000 /dev/zero > big.$i || exit 7; sleep 0.1; done\n```';
+  '```sh\nfor i in $(seq 1000); do head -c 1000000 /dev/zero > big.$i || exit 7; sleep 0.2; done\n```';
 const QUICK = '```sh\necho done > done.txt\n```';
 
 interface Bench {
@@ -106,6 +106,8 @@ async function fillAndFree(bench: Bench): Promise<void> {
   await Promise.all(others.map((role) => role.start()));
   for (const role of others) await lab.registered(role);
   const empty = fill(bench);
+  // What it has written may go with it, and is filled again.
+  await ended(caller, runs[1]!.path, signal, END_LIMIT_MS);
   await seen(bench, id, false);
   const said = await doctorOf(bench);
   if (!/room for workspaces/.test(said))
