@@ -275,14 +275,17 @@ export class JobWorker {
       done: Promise.resolve(),
     };
     this.#running.set(row.id, held);
-    held.done = attemptJob(this.#ctx, row, this.#handlers[kind] as AnyHandling, {
+    held.done = this.#attempt(row, held);
+  }
+
+  async #attempt(row: JobRow, held: Running): Promise<void> {
+    const isForOthers = await attemptJob(this.#ctx, row, this.#handlers[held.kind] as AnyHandling, {
       signal: AbortSignal.any([this.#stopped.signal, this.#tenure.signal]),
       setWaiting: this.#waitingOf(row, held),
-    }).then((isForOthers) => {
-      if (this.#running.get(row.id) === held) this.#running.delete(row.id);
-      if (isForOthers && this.#workers > 1) this.#restsUntil = performance.now() + REST_MS;
-      void this.#claimAll();
     });
+    if (this.#running.get(row.id) === held) this.#running.delete(row.id);
+    if (isForOthers && this.#workers > 1) this.#restsUntil = performance.now() + REST_MS;
+    void this.#claimAll();
   }
 
   /** Frees the job's place here at once; the row says it, in order, to the other workers' turns. */
