@@ -4,9 +4,11 @@
  *
  *   --only <part>     one part (may be repeated)
  *   --machines        the parts of many machines: they take servers from Debian's packages
+ *   --hold            only starts three machines, prints how to reach them, and keeps them until Ctrl+C, to try things by
+ *                     hand; its HEADRACE_… variables are those of the APIs and workers
  *   --seconds <n>     scales the work to about this duration (1500: the full counts)
  *   --short           each kind of fault once; the times of parts are not shortened
- *   --lanes <n>       parts that run at the same time (1); figures are comparable only with one
+ *   --lanes <n>       parts that run at the same time (1); figures are comparable only with one; not of many machines
  *   --seed <n>        seeds the random choices: keys, victims, times (default: random, and printed)
  *   --dir <folder>    file system to work on (/dev/shm if it has room, else the system's temporary folder)
  *   --json            prints the report as JSON to stdout instead of the lines
@@ -38,8 +40,11 @@ import { hostsPart } from './hosts/index.ts';
 import { logPart } from './log/index.ts';
 import { lostRunnersPart } from './lost-runners/index.ts';
 import { clocksPart } from './machines/clocks-part.ts';
+import { fleetFailoverPart } from './machines/fleet-failover-part.ts';
 import { failoverPart } from './machines/failover-part.ts';
+import { hold } from './machines/hold.ts';
 import { brokenLinksPart } from './machines/broken-links-part.ts';
+import { fullDiskPart } from './machines/full-disk-part.ts';
 import { lostNodesPart } from './machines/lost-nodes-part.ts';
 import { partitionsPart } from './machines/partitions-part.ts';
 import { replacedPart } from './machines/replaced-part.ts';
@@ -76,15 +81,18 @@ const PARTS: Part[] = [
   hostsPart,
 ];
 /** Run only where they are asked for: they install servers, or unpack them. */
-const MACHINE_PARTS: Part[] = [
-  s3Part,
+const SHARED_MACHINES: Part[] = [
   lostNodesPart,
-  partitionsPart,
   brokenLinksPart,
   replacedPart,
   clocksPart,
   strangersPart,
+  fullDiskPart,
+  fleetFailoverPart,
 ];
+/** Next to those that share three machines, one after the other: they wait for minutes, on machines of their own or none. */
+const OWN_MACHINES: Part[] = [partitionsPart, s3Part];
+const MACHINE_PARTS = [...SHARED_MACHINES, ...OWN_MACHINES];
 const ALL_PARTS = [...PARTS, ...MACHINE_PARTS];
 const START_SECONDS = 45;
 const LEAST_SHARE = 0.01;
@@ -94,6 +102,7 @@ const { values: options } = parseArgs({
   options: {
     only: { type: 'string', multiple: true },
     machines: { type: 'boolean', default: false },
+    hold: { type: 'boolean', default: false },
     short: { type: 'boolean', default: false },
     seconds: { type: 'string', default: String(FULL_SECONDS) },
     lanes: { type: 'string', default: '1' },
@@ -127,6 +136,8 @@ const chosen = options.only
     : PARTS;
 const seconds = whole('seconds', options.seconds);
 const lanes = whole('lanes', options.lanes);
+const isWhole = options.machines && !options.only;
+if (options.machines && lanes > 1) refuse('Parts of many machines share them: they take no --lanes');
 const seed =
   options.seed === undefined ? 1 + Math.floor(Math.random() * 999_999) : whole('seed', options.seed);
 /** Services must be started even for very little work. */
@@ -198,7 +209,7 @@ async function torture(part: Part): Promise<PartResult> {
   try {
     const result = part.run({
       scratch: own,
-      say: (line) => process.stderr.write(`  ${lanes > 1 ? `${part.name}: ` : ''}${line}\n`),
+      say: (line) => process.stderr.write(`  ${lanes > 1 || isWhole ? `${part.name}: ` : ''}${line}\n`),
       signal: late.signal,
       random: createRandom(seed).fork(part.name),
       count: (full, least = 1) => (options.short ? least : Math.max(least, Math.round(full * share))),
@@ -231,6 +242,8 @@ async function torture(part: Part): Promise<PartResult> {
   }
 }
 
+if (options.hold) await hold({ scratch, say: console.error, atEnd: (end) => void wholeEnds.push(end) });
+
 const report: Report = {
   date: new Date().toISOString(),
   seed,
@@ -239,7 +252,7 @@ const report: Report = {
   machine: machineOf(scratch),
   results: [],
 };
-await inLanes(lanes, chosen, async (part) => {
+async function one(part: Part): Promise<void> {
   process.stderr.write(`${part.name}: ${part.title}\n`);
   const [before, from] = [loadNow(), performance.now()];
   const outcome = await torture(part);
@@ -253,7 +266,9 @@ await inLanes(lanes, chosen, async (part) => {
   report.results.push(result);
   if (!options.json) console.log(lineOf(result, seed));
   if (result.failures.length) console.error(failureText(result));
-});
+}
+const queues = isWhole ? [SHARED_MACHINES, OWN_MACHINES] : [chosen];
+await Promise.all(queues.map((parts) => inLanes(lanes, parts, one)));
 await cleanUp(wholeEnds);
 rmSync(scratch, { recursive: true, force: true });
 if (options.json) console.log(JSON.stringify(report, null, 2));

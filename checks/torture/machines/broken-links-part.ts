@@ -2,6 +2,8 @@
  * A worker no longer reaches the runner of a run that it drives; both reach all others. The other worker takes the run over,
  * which goes on without a pause. Up to three at a time, each at another runner. Truth: the worker that holds the job,
  * the processes as this host sees them, and the file of the result.
+ *
+ * Seen to fail: a worker that waits for a runner that others reach, and does not give the job back (nobody takes it over).
  */
 import { newAppWith, newReadyThread } from '../../harness/apps.ts';
 import { endsOf } from '../lost-runners/judge.ts';

@@ -1,6 +1,8 @@
 /**
  * The clocks of the machines up to two minutes apart: the messages of a thread come in by both APIs in turns, and are done by
  * either worker. Runs begin in the order of their messages, and lists have all in the order in which they were made.
+ *
+ * Seen to fail: ids with the time of the process instead of the database's (runs are listed by API).
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { newAppWith, newReadyThread } from '../../harness/apps.ts';

@@ -27,6 +27,7 @@ defaults
   timeout client 1h
   timeout server 1h
   timeout check 10s
+  http-error status 503 content-type application/json string '{"error":{"code":"unavailable","message":"No API is ready."}}' hdr Retry-After 1
 frontend api
   mode http
   bind ${address}:${PORTS.api}
@@ -36,6 +37,7 @@ backend apis
   balance roundrobin
   option httpchk GET /health/ready
   option redispatch
+  option forwardfor
   default-server check inter 1s fall 5 rise 1
 ${apis.map(({ name, address: at }) => `  server ${name} ${at}:${PORTS.api}`).join('\n')}
 frontend database

@@ -14,6 +14,8 @@ import { endOf } from '../../harness/service.ts';
 
 const COMMAND_LIMIT_MS = 60_000;
 const BACKBONE = 'backbone';
+/** A host's disk, where any user of it may enter, as those of sandboxes must. */
+export const OPEN_DISK = '/mnt';
 /** Nobody has it: what is sent there is lost. */
 const NOBODY = '02:00:00:00:00:01';
 
@@ -128,7 +130,7 @@ export async function startNetwork(folder: string, machines: number): Promise<Ne
       const disk = join(folder, name);
       mkdirSync(disk, { recursive: true });
       const holder = await hold(
-        'hostname "$1"; ip link set lo up; mount -t tmpfs -o size="$2"m,mode=0755 tmpfs "$3"',
+        `hostname "$1"; ip link set lo up; mount -t tmpfs -o size="$2"m,mode=0755 tmpfs "$3"; mount --bind "$3" ${OPEN_DISK}`,
         name,
         String(diskMegabytes),
         disk,

@@ -24,6 +24,8 @@ export interface Role {
   /** 1 to 3. */
   machine: number;
   host: Host;
+  /** All variables of its processes. */
+  env: Record<string, string>;
   isUp(): boolean;
   /** Of its process; of a runner, of its starter. */
   pid(): number;
@@ -85,6 +87,7 @@ export function makeRole(
     role,
     machine,
     host,
+    env: { ...env, HEADRACE_DATA_DIR: dataDir, HEADRACE_ROLES: role },
     isUp,
     pid: () => child!.pid!,
     async start() {

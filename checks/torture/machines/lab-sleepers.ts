@@ -24,6 +24,9 @@ export interface Sleepers {
   close(): void;
 }
 
+/** Of this process: parts that run at the same time see each other's. */
+let made = 0;
+
 /** Looks at all processes of this host several times a second, until it is closed. */
 export function watchSleepers(): Sleepers {
   const all = new Map<string, Sleeper>();
@@ -37,7 +40,7 @@ export function watchSleepers(): Sleepers {
   }, LOOK_MS);
   return {
     next() {
-      const seconds = `${LONGEST_SECONDS}.${String(process.pid).padStart(7, '0')}${String(all.size).padStart(4, '0')}1`;
+      const seconds = `${LONGEST_SECONDS}.${String(process.pid).padStart(7, '0')}${String(made++).padStart(4, '0')}1`;
       const sleeper: Sleeper = {
         seconds,
         pids: new Set(),

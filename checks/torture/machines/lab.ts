@@ -20,7 +20,7 @@
  *   lab.query(text, values)         rows of the primary of the moment; lab.runners(): those of `runners`
  *   lab.registered(role)            the id of a runner, once it is ready
  *   lab.until(what, look)           what `look` returns once it is not undefined, within two minutes
- *   lab.addRunner(env)              starts one more runner, on the machines in turn; `restore` ends it
+ *   lab.addRunner(env, megabytes)   starts one more runner, on the machines in turn; `restore` ends it
  *   lab.settled()                   resolves when every process is ready and registered
  *   lab.restore()                   heals all links, sets all clocks right, starts what is down, ends added runners
  */
@@ -36,7 +36,7 @@ import { startReplicated } from '../../../packages/server/src/db/replicated.fixt
 import type { Replicated } from '../../../packages/server/src/db/replicated.fixture.ts';
 import type { Setup } from '../lib/part.ts';
 import { startHaproxy } from './lab-haproxy.ts';
-import { startNetwork } from './lab-network.ts';
+import { OPEN_DISK, startNetwork } from './lab-network.ts';
 import type { Host, Network } from './lab-network.ts';
 import { makeRole, PORTS } from './lab-role.ts';
 import type { Role, RoleName } from './lab-role.ts';
@@ -94,7 +94,7 @@ export interface Lab extends Pick<
   /** The id under which the role's runner is registered and ready. */
   registered(role: Role): Promise<string>;
   settled(): Promise<void>;
-  addRunner(env?: Record<string, string>): Promise<Role>;
+  addRunner(env?: Record<string, string>, diskMegabytes?: number): Promise<Role>;
   restore(): Promise<void>;
 }
 
@@ -123,10 +123,11 @@ export async function startLab(
   const [one, two, storeHost, balancer] = (await Promise.all(
     ['db-one', 'db-two', 'store', 'balancer'].map(beside),
   )) as [Host, Host, Host, Host];
-  const placed = async (role: RoleName, n: number) => {
+  const placed = async (role: RoleName, n: number, megabytes = diskMegabytes) => {
     const machine = ((n - 1) % MACHINES) + 1;
     const name = `${role}-${n}`;
-    return { role, name, machine, host: await network.addHost(name, { machine, diskMegabytes }) };
+    const host = await network.addHost(name, { machine, diskMegabytes: megabytes });
+    return { role, name, machine, host };
   };
   const places = await Promise.all([
     ...(['api', 'worker'] as const).flatMap((role) => [placed(role, 1), placed(role, 2)]),
@@ -173,16 +174,18 @@ export async function startLab(
     HEADRACE_SECRET_KEY: SECRET,
     ...settingsOf(place, owner),
   };
+  const behindBalancer = { HEADRACE_PUBLIC_URL: base, HEADRACE_TRUSTED_PROXIES: balancer.address };
   const dataDir = within('shared');
   const workers = hostsOf('worker').map((host) => `${host.address}:${PORTS.worker}`);
   const own: Record<RoleName, (address: string) => Record<string, string>> = {
-    api: (at) => ({ ...serviceEnv, HEADRACE_HOST: at, HEADRACE_PORT: String(PORTS.api) }),
-    worker: (at) => ({ ...serviceEnv, HEADRACE_WORKER_LISTEN: `${at}:${PORTS.worker}` }),
+    api: (at) => ({ ...serviceEnv, ...behindBalancer, HEADRACE_HOST: at, HEADRACE_PORT: String(PORTS.api) }),
+    worker: (at) => ({ ...serviceEnv, ...behindBalancer, HEADRACE_WORKER_LISTEN: `${at}:${PORTS.worker}` }),
     runner: (at) => ({
       HEADRACE_RUNNER_LISTEN: `${at}:${PORTS.runner}`,
       HEADRACE_RUNNER_ADDRESS: `${at}:${PORTS.runner}`,
       HEADRACE_WORKER_ADDRESS: workers.join(','),
       HEADRACE_RUNNER_CAPACITY: String(capacity),
+      HEADRACE_RUNNER_DIR: join(OPEN_DISK, 'workspaces'),
     }),
   };
   const logs = within('logs');
@@ -254,8 +257,8 @@ export async function startLab(
       });
       await Promise.all(of('runner').map((role) => lab.registered(role)));
     },
-    async addRunner(own = {}) {
-      const role = await made(await placed('runner', ++runners), own);
+    async addRunner(own = {}, megabytes = diskMegabytes) {
+      const role = await made(await placed('runner', ++runners, megabytes), own);
       roles.push(role);
       await role.start();
       return role;

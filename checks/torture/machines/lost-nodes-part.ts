@@ -2,6 +2,8 @@
  * Nodes lost in mid-run, four with a run and one with a build at a time: unplugged, so that nobody is told, or their runner
  * killed while its starter lives and starts the next one. Threads go on on other nodes with the work of the last snapshot.
  * Truth: the time of the kill, the file of times that each thread ends with, and the processes that builds were seen to have.
+ *
+ * Seen to fail: no snapshots while runs work (all work since the run's beginning is missing).
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { newAppWith, newReadyThread } from '../../harness/apps.ts';

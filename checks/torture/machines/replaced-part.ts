@@ -2,6 +2,8 @@
  * Each process of the three machines replaced, one after the other, as a rolling deployment does it: SIGTERM, its end by
  * itself, a new one. Fifty runs are under way or queued, and a stream follows the log through both APIs all along. No run is
  * lost: each completes, with one end in the log; the stream has every event once and in order.
+ *
+ * Seen to fail: a runner that ends at once on SIGTERM (its runs fail as worker_lost).
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createParser } from 'eventsource-parser';

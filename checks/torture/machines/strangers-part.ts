@@ -1,6 +1,8 @@
 /**
  * At each port of the link, peers without a certificate, with one of another authority, with one that has expired, and with
  * one of the wrong role: not a byte of an answer comes. A peer of the right role is answered at each port, before and after.
+ *
+ * Seen to fail: servers that do not look at the role in the certificate (the wrong roles are answered).
  */
 import { mkdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';

@@ -9,7 +9,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
-import { createRunnerClient, ensureRunner } from '@headrace/runner/client';
+import { choosePlace, createRunnerClient, ensureRunner, missingRoom } from '@headrace/runner/client';
 import type { RunnerClient } from '@headrace/runner/client';
 import type { RunnerStatus } from '@headrace/runner/protocol';
 import { readConfig } from '@headrace/server/config.ts';
@@ -40,7 +40,7 @@ export async function examineHost(cli: Cli): Promise<Exit> {
       found('git', git),
       // A runner on a node has no database.
       ...(isNode
-        ? []
+        ? [found('room', () => Promise.resolve(room(cli.io.env)))]
         : [
             found('postgres', () => postgres(scratch)),
             found('database', () => examineDatabase(readConfig(cli.io.env, () => true))),
@@ -107,6 +107,13 @@ async function postgres(scratch: string): Promise<Omit<Finding, 'name'>> {
     timeout: COMMAND_LIMIT_MS,
   });
   return { ok: true, detail: stdout.trim(), warnings: [] };
+}
+
+/** Whether a runner on this node would take new work, by its disk. */
+function room(env: Env): Omit<Finding, 'name'> {
+  const { parent } = choosePlace(readConfig(env, () => true).runnerDir);
+  const missing = missingRoom(parent);
+  return { ok: missing === null, detail: missing ?? `${parent} has room for workspaces`, warnings: [] };
 }
 
 /** Uses the driver and engine that the service would use in this environment. */

@@ -5,4 +5,6 @@ export type { RunnerTarget } from './link.ts';
 export { ensureRunner } from './ensure-runner.ts';
 export { startMachine, type MachineRunner } from './start-machine.ts';
 export type { MachineOptions } from '../machine/options.ts';
+export { missingRoom } from '../machine/judge-room.ts';
+export { choosePlace } from '../sandbox/place.ts';
 export { RunnerError } from '../errors.ts';

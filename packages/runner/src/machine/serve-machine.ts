@@ -18,6 +18,7 @@ import type { RunnerProcess } from '../runner-process.ts';
 import { PROTOCOL_RANGE } from '../registration.ts';
 import { addressText, type TlsCredentials } from '../tls/index.ts';
 import { forget } from './forget.ts';
+import { judgeRoom } from './judge-room.ts';
 import { Lease } from './lease.ts';
 import { MeasuredSizes } from './measured-sizes.ts';
 import type { MachineOptions } from './options.ts';
@@ -68,7 +69,7 @@ export async function serveMachine(
       protocol: [...PROTOCOL_RANGE] as [number, number],
       capacity: options.capacity,
       isDraining,
-      status: statusOf(runner),
+      status: judgeRoom(statusOf(runner), runner.host.base),
       tasks: runner.tasks.all().map(({ id }) => id),
       workspaces: runner.workspaces.ids(),
       groups: runner.workspaces.trees.groups(),

@@ -2,7 +2,7 @@ import { expect, test, vi } from 'vitest';
 import type { Bus } from '../bus.ts';
 import type { Db } from '../db/database.ts';
 import { accessCache } from './access.ts';
-import { loadKeys } from './load-access.ts';
+import { loadKeys, loadSessions } from './load-access.ts';
 import type { Loaded } from './load-access.ts';
 
 vi.mock('./load-access.ts', () => ({ loadKeys: vi.fn(), loadSessions: vi.fn() }));
@@ -54,6 +54,20 @@ test('many requests at once look up once, and the next ones not at all', async (
   expect(new Set(await Promise.all(asked)).size).toBe(1);
   expect(await cache.lookUp(NAME)).toMatchObject({ verdict: 'admitted' });
   expect(loads).toHaveLength(1);
+});
+
+test('a session is looked up for each request: another process may have switched its organization', async () => {
+  const { cache } = setUp();
+  const name = `session ${'ab'.repeat(32)}` as const;
+  const orgs = ['org_1', 'org_2'];
+  vi.mocked(loadSessions)
+    .mockReset()
+    .mockImplementation(() => {
+      const orgId = orgs.shift()!;
+      return Promise.resolve(new Map([['ab'.repeat(32), loaded({ orgId })]]));
+    });
+  const found = [await cache.lookUp(name), await cache.lookUp(name)];
+  expect(found.map((one) => one!.orgId)).toEqual(['org_1', 'org_2']);
 });
 
 test('a look-up that began before a change is neither kept nor shared with those who ask after it', async () => {

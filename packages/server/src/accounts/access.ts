@@ -6,6 +6,10 @@
  * changed it, as the message arrives in the others. A message may be lost, so no entry is used for longer
  * than MAX_AGE_MS: a change is in force everywhere within a second. That costs one look-up a second for
  * each key in use; a global version row would serialize all account changes.
+ *
+ * Sessions are looked up for each request: one that was switched to another organization by one process
+ * would act in the former one at another for a moment. People's requests are few; what is kept of a session
+ * only says that it is no stranger's.
  */
 import type { Bus } from '../bus.ts';
 import { within } from '../deadline.ts';
@@ -22,6 +26,8 @@ const MAX_ENTRIES = 50_000;
 
 /** `key cred_…` or `session <hash in hex>`. */
 export type AccessName = `key ${string}` | `session ${string}`;
+
+const isKey = (name: AccessName) => name.startsWith('key ');
 
 interface Entry extends Loaded {
   /** performance.now() from which the entry is looked up again. */
@@ -89,10 +95,12 @@ export function accessCache(ctx: { db: Db; bus: Bus }): AccessCache {
 
   const cache: AccessCache = {
     async lookUp(name, address) {
-      const entry = entries.get(name);
-      if (entry && performance.now() < entry.freshUntil) return entry;
-      const underWay = loading.get(name);
-      if (underWay) return underWay;
+      if (isKey(name)) {
+        const entry = entries.get(name);
+        if (entry && performance.now() < entry.freshUntil) return entry;
+        const underWay = loading.get(name);
+        if (underWay) return underWay;
+      }
       const promise = within(LOOK_UP_MS, load(name, address));
       loading.set(name, promise);
       try {

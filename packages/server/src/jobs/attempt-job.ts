@@ -21,13 +21,16 @@ interface JobContext {
   log: Logger;
 }
 
-/** Calls the handler; then the job is deleted, or queued again where it threw. Never rejects. */
+/**
+ * Calls the handler; then the job is deleted, or queued again where it threw. Never rejects. Resolves with whether it
+ * was left to other workers.
+ */
 export async function attemptJob(
   ctx: JobContext,
   row: JobRow,
   handling: AnyHandling,
   { signal, setWaiting }: Pick<Job, 'signal' | 'setWaiting'>,
-): Promise<void> {
+): Promise<boolean> {
   try {
     await handling.run({
       id: row.id,
@@ -46,16 +49,21 @@ export async function attemptJob(
       signal,
       setWaiting,
     });
-    if (signal.aborted) return;
+    if (signal.aborted) return false;
     await deleteJob(ctx.db, row);
     ctx.bus.notify('jobs');
+    return false;
   } catch (error) {
-    if (error instanceof LostJob || signal.aborted) return;
+    if (error instanceof LostJob || signal.aborted) return false;
     await failJob(ctx, row, handling, error).catch((err: unknown) =>
       ctx.log.error({ err, job: row.id }, 'a failed job could not be recorded'),
     );
+    return isForOthers(error);
   }
 }
+
+/** Thrown by a handler that cannot do here what another worker may. */
+const isForOthers = (error: unknown) => error instanceof Error && 'isForOthers' in error;
 
 async function failJob(ctx: JobContext, row: JobRow, { onDead }: AnyHandling, error: unknown): Promise<void> {
   const failures = row.failures + 1;

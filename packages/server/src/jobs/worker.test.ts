@@ -155,6 +155,26 @@ describe('claiming', () => {
     expect(done.sort()).toEqual(all.sort());
   });
 
+  test('a job that a worker leaves to others does not come back to it', async () => {
+    const [left, done]: [string[], string[]] = [[], []];
+    await start({ 'run.work': { run: async (job) => void done.push(job.payload.threadId), concurrency: 1 } });
+    await start({
+      'run.work': {
+        run: async (job) => {
+          left.push(job.payload.threadId);
+          throw Object.assign(new Error('not here'), { isForOthers: true });
+        },
+        concurrency: 4,
+      },
+    });
+    const all = Array.from({ length: 40 }, (_, i) => `t${i}`);
+    await Promise.all(all.map((name) => add(name)));
+    await gone();
+    expect(done.sort()).toEqual(all.sort());
+    expect(left.length).toBeGreaterThan(0);
+    expect(new Set(left).size).toBe(left.length);
+  });
+
   test('a job that is due later waits for its time', async () => {
     const { begun, run } = gated();
     await add('later', { delaySeconds: 3600 });

@@ -61,6 +61,8 @@ const POLL_MS = { each: 50, least: 1_000, most: 3_000 };
 const SPREAD_MS = 5;
 /** Without its lock for this long a worker stops its own work: others take it over by then. */
 const LOST_MS = 4_000;
+/** Longer than others take to poll. */
+const REST_MS = 3_500;
 
 interface WorkerContext {
   db: Db;
@@ -114,6 +116,8 @@ export class JobWorker {
   #lostAt: number | null = null;
   /** How many workers live, this one included. */
   #workers = 1;
+  /** Takes no job before: it has left one to others, who look for jobs in the meantime. */
+  #restsUntil = 0;
   #isEldest = false;
   #beats = 0;
   #isClaiming = false;
@@ -237,6 +241,7 @@ export class JobWorker {
 
   /** One at a time: a call while one is under way makes that one look again. */
   async #claimAll(): Promise<void> {
+    if (performance.now() < this.#restsUntil) return;
     if (this.#isClaiming) {
       this.#claimAgain = true;
       return;
@@ -270,13 +275,17 @@ export class JobWorker {
       done: Promise.resolve(),
     };
     this.#running.set(row.id, held);
-    held.done = attemptJob(this.#ctx, row, this.#handlers[kind] as AnyHandling, {
+    held.done = this.#attempt(row, held);
+  }
+
+  async #attempt(row: JobRow, held: Running): Promise<void> {
+    const isForOthers = await attemptJob(this.#ctx, row, this.#handlers[held.kind] as AnyHandling, {
       signal: AbortSignal.any([this.#stopped.signal, this.#tenure.signal]),
       setWaiting: this.#waitingOf(row, held),
-    }).finally(() => {
-      if (this.#running.get(row.id) === held) this.#running.delete(row.id);
-      void this.#claimAll();
     });
+    if (this.#running.get(row.id) === held) this.#running.delete(row.id);
+    if (isForOthers && this.#workers > 1) this.#restsUntil = performance.now() + REST_MS;
+    void this.#claimAll();
   }
 
   /** Frees the job's place here at once; the row says it, in order, to the other workers' turns. */

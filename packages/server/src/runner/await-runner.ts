@@ -25,6 +25,9 @@ const FLEET_LOOK_MS = 300;
 
 /** The runner does not answer this process, and counts as living: another worker may reach it. */
 export class RunnerAway extends RunnerError {
+  /** See jobs/attempt-job.ts. */
+  readonly isForOthers = true;
+
   constructor() {
     super(503, 'unavailable', 'The runner does not answer this worker.');
   }

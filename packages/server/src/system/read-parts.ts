@@ -99,7 +99,7 @@ function fleetPart(workers: readonly ProcessRow[], runners: Awaited<ReturnType<t
   return {
     name: 'sandbox',
     status: 'degraded',
-    message: `No sandbox can be made on ${broken.map((runner) => runner.name).join(', ')}.`,
+    message: `No sandbox can be made on ${broken.map(({ name, status }) => [name, ...status.missing].join(': ')).join(', ')}.`,
   };
 }
 
