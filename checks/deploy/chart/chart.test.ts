@@ -76,6 +76,7 @@ test.each([
   ['no pool', 'runnerPools={"default":null}', /runnerPools/],
   ['a pool with a wrong setting', 'runnerPools={"default":{"drain":5}}', /runnerPools\/default/],
   ['no issuer and no certificates', 'tls={"issuer":{"name":""}}', /tls/],
+  ['a name of lists that no ConfigMap has', 'tls={"revocations":"ca crl"}', /tls\/revocations/],
   ['a secret as a variable', 'env={"HEADRACE_SECRET_KEY":"x"}', /HEADRACE_SECRET_KEY/],
   ['an ingress without a host', 'ingress={"enabled":true}', /ingress/],
   ['a password of a Secret that is not named', 'firstStart={"hasPassword":true}', /firstStart/],
@@ -153,6 +154,23 @@ describe('the release', () => {
     const service = named(manifests, 'Service', 'prod-headrace-runner');
     expect(wildcard).toBe(`*.${service.metadata.name}.apps.svc.cluster.local`);
     expect(service.spec).toMatchObject({ clusterIP: 'None', publishNotReadyAddresses: true });
+  });
+
+  test('has all roles read the lists of revoked certificates, where there are any', () => {
+    const variable = { name: 'HEADRACE_TLS_CRL_FILE', value: '/etc/headrace/revocations/ca.crl' };
+    const volume = { name: 'revocations', configMap: { name: 'headrace-revocations' } };
+    // A single file would stay as it is at the Pod's start.
+    const mount = { name: 'revocations', mountPath: '/etc/headrace/revocations', readOnly: true };
+    const podsOfRoles = (values: string) =>
+      podsOf(render(values)).flatMap(({ kind, spec }) => (kind === 'Deployment' ? [spec.template.spec] : []));
+    const pods = podsOfRoles('all');
+    expect(pods.length).toBe(4);
+    for (const { containers, volumes } of pods) {
+      expect(containers[0].env).toContainEqual(variable);
+      expect(containers[0].volumeMounts).toContainEqual(mount);
+      expect(volumes).toContainEqual(volume);
+    }
+    expect(JSON.stringify(podsOfRoles('smallest'))).not.toMatch(/revocations|CRL/);
   });
 
   test('makes neither budgets nor autoscaling where the cluster has none, nor certificates that are given', () => {

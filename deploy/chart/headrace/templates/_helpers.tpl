@@ -30,6 +30,27 @@ helm.sh/chart: {{ .root.Chart.Name }}-{{ .root.Chart.Version }}
 - { name: HEADRACE_TLS_CERT_FILE, value: /etc/headrace/tls/tls.crt }
 - { name: HEADRACE_TLS_KEY_FILE, value: /etc/headrace/tls/tls.key }
 - { name: HEADRACE_TLS_CA_FILE, value: /etc/headrace/tls/ca.crt }
+{{- if .Values.tls.revocations }}
+- { name: HEADRACE_TLS_CRL_FILE, value: /etc/headrace/revocations/ca.crl }
+{{- end }}
+{{- end }}
+
+{{/* Whole folders: a single file that is mounted by a subPath would never change. */}}
+{{- define "headrace.tlsMounts" -}}
+- { name: tls, mountPath: /etc/headrace/tls, readOnly: true }
+{{- if .Values.tls.revocations }}
+- { name: revocations, mountPath: /etc/headrace/revocations, readOnly: true }
+{{- end }}
+{{- end }}
+
+{{/* Of a role. `mode`: as in a Secret's defaultMode. */}}
+{{- define "headrace.tlsVolumes" -}}
+- name: tls
+  secret: { secretName: {{ include "headrace.tlsSecret" . }}, defaultMode: {{ .mode }} }
+{{- with .root.Values.tls.revocations }}
+- name: revocations
+  configMap: { name: {{ . }} }
+{{- end }}
 {{- end }}
 
 {{/* What a process that opens the database needs. Secrets come as files: variables show in the runtime's descriptions. */}}
@@ -133,7 +154,7 @@ capabilities: { drop: [ALL] }
 
 {{- define "headrace.serviceMounts" -}}
 {{ include "headrace.databaseMounts" .root }}
-- { name: tls, mountPath: /etc/headrace/tls, readOnly: true }
+{{ include "headrace.tlsMounts" .root }}
 - { name: data, mountPath: /var/lib/headrace }
 - { name: tmp, mountPath: /tmp }
 {{- with .root.Values }}
@@ -151,8 +172,7 @@ capabilities: { drop: [ALL] }
 
 {{- define "headrace.serviceVolumes" -}}
 {{ include "headrace.databaseVolumes" .root }}
-- name: tls
-  secret: { secretName: {{ include "headrace.tlsSecret" . }}, defaultMode: 0440 }
+{{ include "headrace.tlsVolumes" (merge (dict "mode" "0440") .) }}
 - name: data
   {{- if .root.Values.sharedData.existingClaim }}
   persistentVolumeClaim: { claimName: {{ .root.Values.sharedData.existingClaim }} }
