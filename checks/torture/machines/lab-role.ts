@@ -62,6 +62,8 @@ export interface RoleOptions {
 
 /** Where each listens: for callers, for runners, for workers. */
 export const PORTS: Record<RoleName, number> = { api: 4400, worker: 4402, runner: 4403 };
+/** Where each listens for other roles; an API for those that have work at its hosts. */
+export const LINK_PORTS: Record<RoleName, number> = { ...PORTS, api: 4404 };
 
 export function makeRole(
   { name, role, machine }: Pick<Role, 'name' | 'role' | 'machine'>,

@@ -38,7 +38,7 @@ import type { Setup } from '../lib/part.ts';
 import { startHaproxy } from './lab-haproxy.ts';
 import { OPEN_DISK, startNetwork } from './lab-network.ts';
 import type { Host, Network } from './lab-network.ts';
-import { makeRole, PORTS } from './lab-role.ts';
+import { LINK_PORTS, makeRole, PORTS } from './lab-role.ts';
 import type { Role, RoleName } from './lab-role.ts';
 import { makeBucket, settingsOf } from './s3-rights.ts';
 import { startRgw } from './s3-rgw.ts';
@@ -178,7 +178,14 @@ export async function startLab(
   const dataDir = within('shared');
   const workers = hostsOf('worker').map((host) => `${host.address}:${PORTS.worker}`);
   const own: Record<RoleName, (address: string) => Record<string, string>> = {
-    api: (at) => ({ ...serviceEnv, ...behindBalancer, HEADRACE_HOST: at, HEADRACE_PORT: String(PORTS.api) }),
+    api: (at) => ({
+      ...serviceEnv,
+      ...behindBalancer,
+      HEADRACE_HOST: at,
+      HEADRACE_PORT: String(PORTS.api),
+      HEADRACE_API_LISTEN: `${at}:${LINK_PORTS.api}`,
+      HEADRACE_API_ADDRESS: `${at}:${LINK_PORTS.api}`,
+    }),
     worker: (at) => ({ ...serviceEnv, ...behindBalancer, HEADRACE_WORKER_LISTEN: `${at}:${PORTS.worker}` }),
     runner: (at) => ({
       HEADRACE_RUNNER_LISTEN: `${at}:${PORTS.runner}`,

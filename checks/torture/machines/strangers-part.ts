@@ -10,13 +10,17 @@ import { connect } from 'node:tls';
 import { TestAuthority } from '../../../packages/runner/src/tls/certificates.fixture.ts';
 import type { TlsFiles } from '../../../packages/runner/src/tls/credentials.ts';
 import type { Part } from '../lib/part.ts';
-import { PORTS } from './lab-role.ts';
+import { LINK_PORTS } from './lab-role.ts';
 import type { RoleName } from './lab-role.ts';
 import { sharedLab } from './lab.ts';
 
 const ANSWER_LIMIT_MS = 30_000;
-/** Who may come to a worker, and to a runner. */
-const WELCOME = { worker: ['runner'], runner: ['worker', 'api'] } as const;
+/** Who may come to each. */
+const WELCOME: Record<RoleName, readonly RoleName[]> = {
+  api: ['worker', 'api'],
+  worker: ['runner'],
+  runner: ['worker', 'api'],
+};
 const ROLES: readonly RoleName[] = ['api', 'worker', 'runner'];
 
 interface Peer {
@@ -44,12 +48,11 @@ export const strangersPart: Part = {
       });
     const failures: string[] = [];
     const counts = { ports: 0, refused: 0, answered: 0 };
-    const listeners = [...lab.of('worker'), ...lab.of('runner')];
+    const listeners = ROLES.flatMap((role) => lab.of(role));
     const valid = new Map(ROLES.map((role) => [role, named(ours, role, 1)]));
     for (let round = 0; round < setup.count(20); round++)
       for (const { name, host, role } of listeners) {
-        const welcome: readonly string[] = WELCOME[role as 'worker' | 'runner'];
-        const rights = ROLES.filter((one) => welcome.includes(one));
+        const rights = WELCOME[role];
         const wrongs: Peer[] = [
           { what: 'no certificate', files: null },
           ...rights.flatMap((right) => [
@@ -62,9 +65,9 @@ export const strangersPart: Part = {
           })),
         ];
         counts.ports++;
-        const ask = (files: TlsFiles | null) => answerOf(host.address, PORTS[role], files);
+        const ask = (files: TlsFiles | null) => answerOf(host.address, LINK_PORTS[role], files);
         for (const right of rights)
-          if ((await ask(valid.get(right)!)).startsWith('HTTP/1.1 404')) counts.answered++;
+          if ((await ask(valid.get(right)!)).startsWith('HTTP/1.1 ')) counts.answered++;
           else failures.push(`${name} does not answer a peer of the role ${right}`);
         for (const { what, files } of wrongs) {
           const answer = await ask(files);
