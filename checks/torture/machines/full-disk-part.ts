@@ -128,8 +128,9 @@ async function fillAndFree(bench: Bench): Promise<void> {
     if ((await runnersOf(lab, [thread]))[0] === id) failures.push(`${thread} went on at the full node`);
   }
   await empty();
-  await seen(bench, await lab.registered(node), true);
-  await takesWork(bench, await lab.registered(node));
+  const now = await lab.registered(node);
+  await seen(bench, now, true);
+  await takesWork(bench, now);
 }
 
 /** Fills the node's disk, again and again, as what ends there leaves room. Returns what ends that and makes room. */

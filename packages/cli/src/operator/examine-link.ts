@@ -29,7 +29,7 @@ function examineCertificate(tls: TlsCredentials, roles: Config['roles'], machine
     ...(roles.has('runner') && { host: parseAddress(machines.runner.address)!.host }),
   });
   const { facts } = tls;
-  const apiHost = parseAddress(machines.api.address)!.host;
+  const apiHost = roles.has('api') ? parseAddress(machines.api.address)!.host : null;
   const daysTo = (date: Date) => Math.floor((date.getTime() - Date.now()) / DAY_MS);
   const isSoon = (days: number) => days >= 0 && days < SOON_DAYS;
   const days = daysTo(facts.expiresAt);
@@ -42,7 +42,7 @@ function examineCertificate(tls: TlsCredentials, roles: Config['roles'], machine
       faults.join(' ') ||
       `${facts.roles.join(', ')}, for ${facts.hosts.join(', ') || 'no host'}, until ${facts.expiresAt.toISOString().slice(0, 10)}`,
     warnings: [
-      ...(roles.has('api') && !facts.isFor(apiHost)
+      ...(apiHost !== null && !facts.isFor(apiHost)
         ? [
             `it is not for ${apiHost}, so other machines do not reach the hosts that connect here: set HEADRACE_API_ADDRESS`,
           ]

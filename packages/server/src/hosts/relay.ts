@@ -43,11 +43,12 @@ export const relaySocket = ({ config: { dataDir }, processId }: Pick<Context, 'c
 export async function startRelay(ctx: RelayContext, find: Find): Promise<Relay> {
   const { machines } = ctx.config;
   const socket = relaySocket(ctx);
+  // First: where its port is taken, nothing else has begun.
+  const far = machines && (await startFar(ctx, machines, find));
   rmSync(socket, { force: true });
   const server = createServer({ requestTimeout: 0 }, (req, res) => pass(find, req, res));
   await listening(server, (ready) => server.listen(socket, ready));
   chmodSync(socket, 0o600);
-  const far = machines && (await startFar(ctx, machines, find));
   return {
     socket,
     place: machines ? machines.api.address : socket,

@@ -1,6 +1,7 @@
 /**
  * What differs in a run at a host. The host goes on while its line is broken, and keeps the journal: the run's job is put off
- * until it is back, up to the grace, so that it keeps no worker from other work. Whether a task was ever begun the host knows, however often its program ends.
+ * until it is back, up to the grace, so that it keeps no worker from other work. Whether a task was ever begun the host
+ * knows, however often its program ends.
  *
  *   here      online
  *   lost      away for longer than the grace, or deleted: the run fails `host_lost`

@@ -31,10 +31,12 @@ export const stopRun = write({
     if (!first) throw new ApiError('run_not_active', 'No run is queued or active in this thread.');
     receipt.publish(tx, scopeOf(loaded.project));
     const isActive = first.status !== 'queued';
-    if (isActive) await requestStop(tx, first.id);
-    // Its host may be away: then the job is put off.
-    const target = loaded.thread.execution_target;
-    if (isActive && target) await wakeWaiting(tx, hostWait(target.hostId));
+    if (isActive) {
+      await requestStop(tx, first.id);
+      // Its host may be away: then the job is put off.
+      const target = loaded.thread.execution_target;
+      if (target) await wakeWaiting(tx, hostWait(target.hostId));
+    }
     const cancelled = await cancelRuns(tx, loaded, 'queued');
     await changeThread(
       tx,
