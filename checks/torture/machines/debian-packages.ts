@@ -9,13 +9,23 @@ const UNPACK_LIMIT_MS = 120_000;
 
 export const LIBRARIES = 'usr/lib/x86_64-linux-gnu';
 
+/** By cache: parts that run beside each other want the same packages at once. */
+const unpacking = new Map<string, Promise<string>>();
+
 /**
  * The folder in `cache` where the packages, and what they need and is missing here, are unpacked, once for all runs.
- * Throws where they cannot be had.
+ * Rejects where they cannot be had.
  */
-export async function unpackedPackages(cache: string, packages: readonly string[]): Promise<string> {
+export function unpackedPackages(cache: string, packages: readonly string[]): Promise<string> {
   const root = join(cache, 'root');
-  if (existsSync(root)) return root;
+  if (existsSync(root)) return Promise.resolve(root);
+  const under = unpacking.get(cache) ?? unpack(cache, packages);
+  unpacking.set(cache, under);
+  return under;
+}
+
+async function unpack(cache: string, packages: readonly string[]): Promise<string> {
+  const root = join(cache, 'root');
   const debs = join(cache, 'debs');
   const part = join(cache, `root.${process.pid}`);
   mkdirSync(join(debs, 'partial'), { recursive: true });
