@@ -27,7 +27,8 @@ defaults
   timeout client 1h
   timeout server 1h
   timeout check 10s
-  http-error status 503 content-type application/json string '{"error":{"code":"unavailable","message":"No API is ready."}}' hdr Retry-After 1
+  unique-id-format %[uuid()]
+  http-error status 503 content-type application/json lf-string '{"ok":false,"error":{"code":"unavailable","message":"No API process is ready.","requestId":"%[unique-id]"}}' hdr X-Request-Id %[unique-id] hdr Retry-After 1 hdr X-Retry-After 1
 frontend api
   mode http
   bind ${address}:${PORTS.api}

@@ -811,6 +811,7 @@ interface JobsTable {
   attempt: Generated<number>;
   failures: Generated<number>;
   worker_id: string | null;
+  left_by: string | null;
   last_error: string | null;
   claimed_at: TimeOrNull;
   created_at: GeneratedTime;

@@ -22,15 +22,14 @@ interface JobContext {
 }
 
 /**
- * Calls the handler; then the job is deleted, or queued again where it threw. Never rejects. Resolves with whether it
- * was left to other workers.
+ * Calls the handler; then the job is deleted, or queued again where it threw. Never rejects.
  */
 export async function attemptJob(
   ctx: JobContext,
   row: JobRow,
   handling: AnyHandling,
   { signal, setWaiting }: Pick<Job, 'signal' | 'setWaiting'>,
-): Promise<boolean> {
+): Promise<void> {
   try {
     await handling.run({
       id: row.id,
@@ -49,16 +48,14 @@ export async function attemptJob(
       signal,
       setWaiting,
     });
-    if (signal.aborted) return false;
+    if (signal.aborted) return;
     await deleteJob(ctx.db, row);
     ctx.bus.notify('jobs');
-    return false;
   } catch (error) {
-    if (error instanceof LostJob || signal.aborted) return false;
+    if (error instanceof LostJob || signal.aborted) return;
     await failJob(ctx, row, handling, error).catch((err: unknown) =>
       ctx.log.error({ err, job: row.id }, 'a failed job could not be recorded'),
     );
-    return isForOthers(error);
   }
 }
 
@@ -70,7 +67,8 @@ async function failJob(ctx: JobContext, row: JobRow, { onDead }: AnyHandling, er
   ctx.log.warn({ err: error, job: row.id, kind: row.kind, failures }, 'job failed');
   if (failures < MAX_FAILURES) {
     const delaySeconds = Math.min(30, 0.2 * 2 ** row.failures) * (0.75 + Math.random() / 2);
-    await retryJob(ctx.db, row, { failures, error, delaySeconds });
+    const leftBy = isForOthers(error) ? row.worker_id : null;
+    await retryJob(ctx.db, row, { failures, error, delaySeconds, leftBy });
     return;
   }
   // A later attempt decides by itself what becomes of the job.

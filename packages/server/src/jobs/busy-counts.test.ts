@@ -51,7 +51,7 @@ test('after each begin and end, whichever it is, also while they are summed up',
 
   const ends = [
     () => deleteJob(handle.db, claimed[0]!),
-    () => retryJob(handle.db, claimed[1]!, { failures: 1, error: 'no', delaySeconds: 9 }),
+    () => retryJob(handle.db, claimed[1]!, { failures: 1, error: 'no', delaySeconds: 9, leftBy: null }),
     () => transaction(ctx(), (tx) => putOffJob(tx, claimed[2]!, { waitsFor: 'x', delaySeconds: 9 })),
     () => setJobWaiting(handle.db, claimed[3]!, true),
     () => setJobWaiting(handle.db, claimed[3]!, true),

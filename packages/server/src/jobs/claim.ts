@@ -58,8 +58,14 @@ const nextProject = (after: RawBuilder<unknown>) => {
   return sql`(${first} and fair_key > ${after} ${order}) union all (${first} ${order}) limit 1`;
 };
 
-/** Whether a job `j` of the organization whose `turn` it is is due, and its key free. */
-const IS_FREE = sql`j.status = 'queued' and j.kind = turn.kind and j.fair_org = turn.fair_org and j.run_at <= now()
+/** A job that a worker leaves to others waits for them for so long, longer than they take to poll; then it may try again. */
+const LEFT_SECONDS = 3.5;
+
+/** Whether a job `j` of the organization whose `turn` it is is due, not left by this worker, and its key free. */
+const isFree = (
+  workerId: string,
+) => sql`j.status = 'queued' and j.kind = turn.kind and j.fair_org = turn.fair_org and j.run_at <= now()
+    and (j.left_by is distinct from ${workerId} or j.run_at <= now() - ${LEFT_SECONDS} * interval '1 second')
     and (j.key is null or not exists (select 1 from jobs o where o.key = j.key and o.id <> j.id and (o.status = 'active' or o.id < j.id)))`;
 
 /** How many jobs of a kind an organization has under way, of all its projects or of one. */
@@ -90,7 +96,7 @@ export function createClaim(db: Db, workerId: string): (claimable: Claimable) =>
         cross join lateral (select * from jobs where status = 'queued' and kind = o.kind and fair_org > o.fair_org order by fair_org, run_at, id limit 1) j
         where o.n < ${WALK}
       ), claimed as (
-        update jobs set status = 'active', attempt = attempt + 1, worker_id = ${workerId}, claimed_at = now(), waiting = false, waits_for = null
+        update jobs set status = 'active', attempt = attempt + 1, worker_id = ${workerId}, claimed_at = now(), waiting = false, waits_for = null, left_by = null
         where id = (
           select mine.id from (
             select kind, fair_org from orgs cross join lateral (${busyCount(sql`orgs.kind`, sql`orgs.fair_org`, sql`b.fair_key is null`)}) busy
@@ -109,9 +115,9 @@ export function createClaim(db: Db, workerId: string): (claimable: Claimable) =>
               select p.fair_key from projects p cross join lateral (${busyCount(sql`turn.kind`, sql`turn.fair_org`, sql`b.fair_key = p.fair_key`)}) busy
               where p.run_at <= now()
               order by busy.n, coalesce(array_position(${served}::text[], turn.kind || ' ' || p.fair_key), 0), p.run_at, p.id
-            ) project cross join lateral (select j.id from jobs j where j.fair_key = project.fair_key and ${IS_FREE} order by j.run_at, j.id for update skip locked limit 1) j)
+            ) project cross join lateral (select j.id from jobs j where j.fair_key = project.fair_key and ${isFree(workerId)} order by j.run_at, j.id for update skip locked limit 1) j)
             union all
-            (select j.id from (select j.id from jobs j where exists (select from projects where n = ${WALK}) and ${IS_FREE} order by j.run_at, j.id for update skip locked limit 1) j)
+            (select j.id from (select j.id from jobs j where exists (select from projects where n = ${WALK}) and ${isFree(workerId)} order by j.run_at, j.id for update skip locked limit 1) j)
             limit 1
           ) mine limit 1)
         returning *

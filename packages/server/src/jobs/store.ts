@@ -174,17 +174,18 @@ export async function deleteJob(db: Db, attempt: Attempt): Promise<void> {
   await db.executeQuery(deleteOurs([attempt.id, attempt.attempt]));
 }
 
-/** Queues the job again after a failed attempt. */
+/** Queues the job again after a failed attempt. `leftBy`: the worker that leaves it to others. */
 export async function retryJob(
   db: Db,
   attempt: Attempt,
-  failure: { failures: number; error: unknown; delaySeconds: number },
+  failure: { failures: number; error: unknown; delaySeconds: number; leftBy: string | null },
 ): Promise<void> {
   await db
     .updateTable('jobs')
     .set({
       status: 'queued',
       worker_id: null,
+      left_by: failure.leftBy,
       failures: failure.failures,
       last_error: String(failure.error).slice(0, 2000),
       run_at: sql<Date>`now() + ${failure.delaySeconds} * interval '1 second'`,

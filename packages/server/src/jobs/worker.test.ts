@@ -155,24 +155,47 @@ describe('claiming', () => {
     expect(done.sort()).toEqual(all.sort());
   });
 
-  test('a job that a worker leaves to others does not come back to it', async () => {
-    const [left, done]: [string[], string[]] = [[], []];
-    await start({ 'run.work': { run: async (job) => void done.push(job.payload.threadId), concurrency: 1 } });
+  test('a worker does not get back what it left to others, and takes other jobs meanwhile', async () => {
+    const other = gated();
+    const taken: string[] = [];
+    await add('first');
+    await start({ 'run.work': { run: other.run, concurrency: 1 } });
+    await vi.waitFor(() => expect(names(other.begun)).toEqual(['first']));
     await start({
       'run.work': {
         run: async (job) => {
-          left.push(job.payload.threadId);
-          throw Object.assign(new Error('not here'), { isForOthers: true });
+          taken.push(job.payload.threadId);
+          if (job.payload.threadId === 'left') throw Object.assign(new Error('no'), { isForOthers: true });
         },
-        concurrency: 4,
+        concurrency: 1,
       },
     });
-    const all = Array.from({ length: 40 }, (_, i) => `t${i}`);
-    await Promise.all(all.map((name) => add(name)));
+    await add('left');
+    await vi.waitFor(() => expect(taken).toEqual(['left']));
+    await vi.waitFor(async () => expect((await jobs()).map((job) => job.status)).toContain('queued'));
+    // Due again, and older than the next one.
+    await handle.db
+      .updateTable('jobs')
+      .set({ run_at: sql<Date>`now()` })
+      .where('status', '=', 'queued')
+      .execute();
+    await add('next');
+    await vi.waitFor(() => expect(taken).toEqual(['left', 'next']));
+    other.begun[0]!.end();
+    await vi.waitFor(() => expect(names(other.begun)).toEqual(['first', 'left']));
+    other.begun[1]!.end();
     await gone();
-    expect(done.sort()).toEqual(all.sort());
-    expect(left.length).toBeGreaterThan(0);
-    expect(new Set(left).size).toBe(left.length);
+    expect(taken).toEqual(['left', 'next']);
+  });
+
+  test('a job that others do not take comes back', async () => {
+    const run = vi.fn(async (job: RunJob) => {
+      if (job.failures === 0) throw Object.assign(new Error('not here'), { isForOthers: true });
+    });
+    await add('left');
+    await start({ 'run.work': { run, concurrency: 1 } });
+    await gone();
+    expect(run).toHaveBeenCalledTimes(2);
   });
 
   test('a job that is due later waits for its time', async () => {

@@ -61,8 +61,6 @@ const POLL_MS = { each: 50, least: 1_000, most: 3_000 };
 const SPREAD_MS = 5;
 /** Without its lock for this long a worker stops its own work: others take it over by then. */
 const LOST_MS = 4_000;
-/** Longer than others take to poll. */
-const REST_MS = 3_500;
 
 interface WorkerContext {
   db: Db;
@@ -116,8 +114,6 @@ export class JobWorker {
   #lostAt: number | null = null;
   /** How many workers live, this one included. */
   #workers = 1;
-  /** Takes no job before: it has left one to others, who look for jobs in the meantime. */
-  #restsUntil = 0;
   #isEldest = false;
   #beats = 0;
   #isClaiming = false;
@@ -241,7 +237,6 @@ export class JobWorker {
 
   /** One at a time: a call while one is under way makes that one look again. */
   async #claimAll(): Promise<void> {
-    if (performance.now() < this.#restsUntil) return;
     if (this.#isClaiming) {
       this.#claimAgain = true;
       return;
@@ -279,12 +274,11 @@ export class JobWorker {
   }
 
   async #attempt(row: JobRow, held: Running): Promise<void> {
-    const isForOthers = await attemptJob(this.#ctx, row, this.#handlers[held.kind] as AnyHandling, {
+    await attemptJob(this.#ctx, row, this.#handlers[held.kind] as AnyHandling, {
       signal: AbortSignal.any([this.#stopped.signal, this.#tenure.signal]),
       setWaiting: this.#waitingOf(row, held),
     });
     if (this.#running.get(row.id) === held) this.#running.delete(row.id);
-    if (isForOthers && this.#workers > 1) this.#restsUntil = performance.now() + REST_MS;
     void this.#claimAll();
   }
 
