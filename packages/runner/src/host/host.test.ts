@@ -327,6 +327,18 @@ describe('the connection', () => {
     expect(rest.at(-1)).toMatchObject({ type: 'end', outcome: 'completed' });
   });
 
+  test('that breaks often is soon there again, each time', async () => {
+    const made = await host();
+    for (let { line } = made; made.waits.length < 3; line = await made.service.line()) {
+      const from = performance.now();
+      await expect.poll(() => performance.now() - from, WAIT).toBeGreaterThan(1_100);
+      line.socket.terminate();
+      const count = made.waits.length;
+      await expect.poll(() => made.waits.length, WAIT).toBe(count + 1);
+    }
+    expect(made.waits.filter((ms) => ms > 1_000)).toEqual([]);
+  });
+
   test.each([4001, 4003, 4004])('closed with %i, the program ends and says why', async (code) => {
     const { line, ended } = await host();
     line.socket.close(code, 'This is why.');
