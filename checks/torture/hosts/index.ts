@@ -7,7 +7,7 @@
  * Seen to fail without: TODO
  */
 import { execFileSync } from 'node:child_process';
-import { readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Part, Setup } from '../lib/part.ts';
@@ -22,6 +22,8 @@ const STOPS = 10;
 /** Each takes `BLOCK_SECONDS` at least. */
 const BLOCKS = 5,
   BLOCK_SECONDS = 0.3;
+/** A run that has begun works for as long at least. */
+const MIDDLE_MS = (BLOCKS - 1) * BLOCK_SECONDS * 1000;
 const AWAY_MS = 400,
   BETWEEN_MS = 2_500;
 /** Each so many connections end for the host alone. */
@@ -33,6 +35,8 @@ const SETTLE_MS = 300,
 interface Run {
   thread: string;
   id: string;
+  /** Begins each of its lines. */
+  mark: string;
 }
 
 export const hostsPart: Part = {
@@ -56,13 +60,15 @@ export const hostsPart: Part = {
     };
 
     const cuts = setup.count(DISCONNECTS, 3);
-    while (counts.disconnects < cuts && !setup.signal.aborted) {
+    for (let round = 0; counts.disconnects < cuts && !setup.signal.aborted; round++) {
       const runs = await Promise.all(threads.map((thread) => begin(world, thread)));
       const all = Promise.all(runs.map((run) => endOfRun(world, run)));
       const over = new AbortController();
       void Promise.allSettled([all]).then(() => over.abort());
-      while (!over.signal.aborted && counts.disconnects < cuts) {
-        await sleep(setup.random.below(BETWEEN_MS));
+      // The first cut of each other round is in the middle of all runs.
+      if (round % 2 === 0) await Promise.all(runs.map((run) => works(world, run)));
+      for (let most = MIDDLE_MS; !over.signal.aborted && counts.disconnects < cuts; most = BETWEEN_MS) {
+        await sleep(setup.random.below(most));
         const isLeft = counts.disconnects % LEFT_EVERY === LEFT_EVERY - 1;
         await disconnect(world, setup, isLeft);
         counts.disconnects++;
@@ -83,7 +89,10 @@ export const hostsPart: Part = {
       if (kind === 'restore') failures.push(...(await killInRestore(world, setup, threads[0]!)));
       else {
         const runs = await Promise.all(threads.map((thread) => begin(world, thread)));
-        await sleep(setup.random.below(BLOCKS * BLOCK_SECONDS * 1000));
+        // In the middle of all runs, and each other time whenever it is.
+        if (round % (2 * KINDS.length) < KINDS.length)
+          await Promise.all(runs.map((run) => works(world, run)));
+        await sleep(setup.random.below(MIDDLE_MS));
         await world.kill({ host: kind !== 'service', service: kind !== 'host' });
         for (const run of runs) {
           const status = await endOfRun(world, run);
@@ -145,7 +154,7 @@ async function begin(world: World, thread: string, content?: string): Promise<Ru
   const { body } = await world.service.call('POST', `${thread}/messages`, {
     content: content ?? blocks.join('\n'),
   });
-  return { thread, id: body.run.id as string };
+  return { thread, id: body.run.id as string, mark };
 }
 
 /** `completed`, or the code of its failure. */
@@ -155,6 +164,10 @@ const endOfRun = (world: World, { thread, id }: Run): Promise<string> =>
     if (run.finishedAt === null) return false;
     return run.status === 'completed' ? 'completed' : String(run.error?.code ?? run.status);
   }, `the end of the run ${id}`);
+
+/** Resolves when its agent has worked. */
+const works = (world: World, { thread, mark }: Run): Promise<unknown> =>
+  world.until(async () => linesOf(world, thread).some((line) => line.startsWith(mark)), 'the work of a run');
 
 /** Where a thread works, as git tells of it. */
 function worktreeOf(world: World, thread: string): string {
@@ -168,12 +181,15 @@ function worktreeOf(world: World, thread: string): string {
   return /^worktree (.*)$/m.exec(part ?? '')![1]!;
 }
 
+function linesOf(world: World, thread: string): string[] {
+  const file = join(worktreeOf(world, thread), 'count.txt');
+  return existsSync(file) ? readFileSync(file, 'utf8').split('\n').filter(Boolean) : [];
+}
+
 /** No line doubled; of a completed run every line, and every tool with its output, once and in order. */
 async function judge(world: World, { thread, id }: Run, status: string): Promise<string[]> {
   const failures: string[] = [];
-  const lines = readFileSync(join(worktreeOf(world, thread), 'count.txt'), 'utf8')
-    .split('\n')
-    .filter(Boolean);
+  const lines = linesOf(world, thread);
   if (new Set(lines).size !== lines.length)
     failures.push(`${thread} has doubled lines: ${lines.slice(-12).join(' ')}`);
   if (status !== 'completed') return failures;
@@ -203,7 +219,7 @@ async function beginRestore(world: World, thread: string): Promise<Run> {
   const { checkpoints } = (await world.service.call('GET', `${thread}/checkpoints?limit=100`)).body;
   const at = (checkpoints as { id: string; runId: string }[]).find(({ runId }) => runId === first.id)!;
   const { body } = await world.service.call('POST', `${thread}/checkpoints/${at.id}/restore`, {});
-  return { thread, id: body.result.runId as string };
+  return { thread, id: body.result.runId as string, mark: '' };
 }
 
 function valuesIn(world: World, thread: string): Set<string> {
