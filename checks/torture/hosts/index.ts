@@ -28,6 +28,8 @@ const BLOCKS = 5,
 const MIDDLE_MS = (BLOCKS - 1) * BLOCK_SECONDS * 1000;
 const AWAY_MS = 400,
   BETWEEN_MS = 2_500;
+/** On a slow machine a run whose connection is always cut would never end. */
+const CUTS_A_ROUND = 5;
 /** Each so many connections end for the host alone. */
 const LEFT_EVERY = 3;
 /** After its end is known, and until a host that is connected has to be seen so. */
@@ -69,7 +71,8 @@ export const hostsPart: Part = {
       void Promise.allSettled([all]).then(() => over.abort());
       // The first cut of each other round is in the middle of all runs.
       if (round % 2 === 0) await Promise.all(runs.map((run) => works(world, run)));
-      for (let most = MIDDLE_MS; !over.signal.aborted && counts.disconnects < cuts; most = BETWEEN_MS) {
+      const last = Math.min(cuts, counts.disconnects + CUTS_A_ROUND);
+      for (let most = MIDDLE_MS; !over.signal.aborted && counts.disconnects < last; most = BETWEEN_MS) {
         await sleep(setup.random.below(most));
         const isLeft = counts.disconnects % LEFT_EVERY === LEFT_EVERY - 1;
         await disconnect(world, setup, isLeft);
