@@ -6,6 +6,7 @@ import type pg from 'pg';
 import type { Fleet, Member } from '../lib/fleet.ts';
 import type { Setup } from '../lib/part.ts';
 import type { Storm } from '../lib/storm.ts';
+import { takeOverSilent } from '../lib/takeover.ts';
 
 interface FaultOptions {
   gits: number;
@@ -69,30 +70,11 @@ export function startFaults(
     if (!kill(pid, 'SIGSTOP')) return false;
     spared.add(worker);
     try {
-      for (
-        const deadline = Date.now() + TAKEN_OVER_LIMIT_MS;
-        Date.now() < deadline;
-        await sleep(LOOK_MS, undefined, { signal })
-      ) {
-        const {
-          rows: [stale],
-        } = await table.query<{ id: string }>(`
-          select w.id, pg_terminate_backend(l.pid) from workers w join pg_locks l on l.locktype = 'advisory' and l.granted and (l.classid::bigint << 32 | l.objid::bigint) = w.lock_key
-          where w.heartbeat_at < now() - interval '1.3 seconds' limit 1`);
-        if (stale) return await isForgotten(stale.id, deadline);
-      }
-      return false;
+      return await takeOverSilent(table, { limitMs: TAKEN_OVER_LIMIT_MS, signal });
     } finally {
       kill(pid, 'SIGCONT');
       spared.delete(worker);
     }
-  }
-
-  async function isForgotten(id: string, deadline: number): Promise<boolean> {
-    for (; Date.now() < deadline; await sleep(LOOK_MS, undefined, { signal })) {
-      if ((await table.query('select from workers where id = $1', [id])).rowCount === 0) return true;
-    }
-    return false;
   }
 
   const over = (async () => {

@@ -17,9 +17,9 @@ import type { RunnerClient } from './runner-client.ts';
 export interface HostClient extends RunnerClient {
   hostStatus(signal?: AbortSignal): Promise<HostStatus>;
   /** Throws `binding_not_found` 404, `worktree_failed` 409. */
-  prepare(id: string, workspace: HostWorkspace): Promise<HostWorkspaceMade>;
+  prepare(id: string, workspace: HostWorkspace, fence?: number): Promise<HostWorkspaceMade>;
   /** Throws `gone` 410 where it had begun and is forgotten, `busy` 409. */
-  startTurn(id: string, request: HostTurnRequest): Promise<TaskState>;
+  startTurn(id: string, request: HostTurnRequest, fence?: number): Promise<TaskState>;
 }
 
 export function createHostClient(target: Relayed): HostClient {
@@ -30,13 +30,14 @@ export function createHostClient(target: Relayed): HostClient {
   return {
     ...calls,
     hostStatus: (signal) => connection.call('GET', '/status', { signal }).then(answering(HostStatus)),
-    prepare: (id, body) =>
-      connection.call('PUT', at('workspaces', id), { body }).then(answering(HostWorkspaceMade)),
+    prepare: (id, body, fence) =>
+      connection.call('PUT', at('workspaces', id), { body, fence }).then(answering(HostWorkspaceMade)),
     workspaceExists: async (id) => (await workspace(id)).exists,
     // Nothing of the service's is kept there.
     baseOf: async () => null,
     capture: (id, base) => calls.capture(id, base).then(answering(CaptureResult)),
-    startTurn: (id, body) => connection.call('POST', at('tasks', id), { body }).then(answering(TaskState)),
+    startTurn: (id, body, fence) =>
+      connection.call('POST', at('tasks', id), { body, fence }).then(answering(TaskState)),
     task: (id) => calls.task(id).then(answering(TaskState)),
     async *journal(id, from, signal) {
       let next = from ?? 0;

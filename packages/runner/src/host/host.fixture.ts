@@ -12,6 +12,8 @@ export interface TestHost {
   state: string;
   /** What it said when it was not connected. */
   away: string[];
+  /** Until it was to dial again, in ms, each time. */
+  waits: number[];
   /** What `runHost` returns. */
   ended: Promise<string | undefined>;
   stop(): Promise<void>;
@@ -29,7 +31,8 @@ interface Given {
 export async function startHost({ folder, state, agent = 'agent_a=scripted' }: Given): Promise<TestHost> {
   const service = await fakeService();
   const end = new AbortController();
-  const away: string[] = [];
+  const away: string[] = [],
+    waits: number[] = [];
   const ended = runHost({
     url: service.url,
     token: TOKEN,
@@ -40,13 +43,17 @@ export async function startHost({ folder, state, agent = 'agent_a=scripted' }: G
     env: { XDG_STATE_HOME: state },
     signal: end.signal,
     onOnline: () => {},
-    onAway: (reason) => away.push(reason),
+    onAway: (reason, retryMs) => {
+      away.push(reason);
+      waits.push(retryMs);
+    },
   });
   return {
     service,
     folder,
     state,
     away,
+    waits,
     ended,
     line: await service.line(),
     async stop() {

@@ -167,6 +167,34 @@ test('a patch that was staged when the program was killed is completed by the ne
   expect(['b.txt', 'c/d.txt'].map((path) => readFileSync(join(dir, path), 'utf8'))).toEqual(['new\n', 'd\n']);
 });
 
+test('a worker that was taken for dead changes nothing, also after the next start of the program', async () => {
+  const made = await host();
+  const wanted = { binding: 'site', mode: 'worktree', branch: 'headrace/f' };
+  const by = (fence: number) => ({ headers: { 'headrace-fence': String(fence) } });
+  const put = (fence: number) =>
+    made.line.ask('/workspaces/thr_1', { method: 'PUT', body: wanted, ...by(fence) });
+  expect([(await put(1)).status, (await put(2)).status]).toEqual([200, 200]);
+  const dir = worktree(made.git, 'headrace/f')!;
+  const raw = tarOf([{ path: '.headrace-patch.json', content: '{"delete":["README.md"]}' }]);
+  const turn = turnOf({ mode: 'worktree', prompt: sh('echo late > late.txt') });
+  const all = async (line: TestHost['line'], fence: number) => [
+    await line.ask('/workspaces/thr_1', { method: 'PUT', body: wanted, ...by(fence) }),
+    await line.ask('/workspaces/thr_1/patch', { method: 'POST', raw, ...by(fence) }),
+    await line.ask('/tasks/run_1', { method: 'POST', body: turn, ...by(fence) }),
+    await line.ask('/workspaces/thr_1', { method: 'DELETE', ...by(fence) }),
+  ];
+  const refused = Array(4).fill('superseded');
+  const codes = (answers: Awaited<ReturnType<typeof all>>) => answers.map(({ json }) => json?.error.code);
+  expect(codes(await all(made.line, 1))).toEqual(refused);
+  await made.stop();
+  const again = await startHost({ folder: made.folder, state: made.state });
+  hosts.push(again);
+  expect(codes(await all(again.line, 1))).toEqual(refused);
+  expect([existsSync(join(dir, 'README.md')), existsSync(join(dir, 'late.txt'))]).toEqual([true, false]);
+  const removed = await again.line.ask('/workspaces/thr_1', { method: 'DELETE', ...by(2) });
+  expect([removed.status, existsSync(dir)]).toEqual([204, false]);
+});
+
 describe('a capture', () => {
   test('has what git does not ignore, but for dependencies, links and reserved folders', async () => {
     const { line, folder } = await host({
@@ -297,6 +325,18 @@ describe('the connection', () => {
     const offsets = [...seen, ...rest].map(({ offset }) => offset);
     expect(new Set(offsets).size).toBe(offsets.length);
     expect(rest.at(-1)).toMatchObject({ type: 'end', outcome: 'completed' });
+  });
+
+  test('that breaks often is soon there again, each time', async () => {
+    const made = await host();
+    for (let { line } = made; made.waits.length < 3; line = await made.service.line()) {
+      const from = performance.now();
+      await expect.poll(() => performance.now() - from, WAIT).toBeGreaterThan(1_100);
+      line.socket.terminate();
+      const count = made.waits.length;
+      await expect.poll(() => made.waits.length, WAIT).toBe(count + 1);
+    }
+    expect(made.waits.filter((ms) => ms > 1_000)).toEqual([]);
   });
 
   test.each([4001, 4003, 4004])('closed with %i, the program ends and says why', async (code) => {

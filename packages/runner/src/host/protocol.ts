@@ -39,6 +39,9 @@
  *   DELETE /tasks/:id                                 → 204  idempotent: cancels it where it lives, and forgets its
  *                                                     journal
  *
+ * Fences are the runner's (Headrace-Fence, ../protocol.ts), on the same requests. The host keeps the highest number with the workspace,
+ * for as long as that is there.
+ *
  * All else is refused with 404. Errors have the runner's form: { error: { code, message } }. Workspace ids are thread
  * ids, task ids run ids: `[A-Za-z0-9_]{1,128}`.
  */

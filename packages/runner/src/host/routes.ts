@@ -2,7 +2,7 @@ import type { Http2ServerRequest, Http2ServerResponse } from 'node:http2';
 import { pipeline } from 'node:stream/promises';
 import type { Static, TSchema } from 'typebox';
 import { RunnerError } from '../errors.ts';
-import { check } from '../http/validate.ts';
+import { check, fenceOf } from '../http/validate.ts';
 import {
   AckRequest,
   BlobsRequest,
@@ -54,11 +54,16 @@ const ROUTES: Record<string, Handler> = {
     workspaces: host.workspaces.ids(),
   }),
 
-  'PUT /workspaces/:id': async ({ host, id, req }) => ({
-    headCommit: await host.workspaces.put(id, await readBody(req, HostWorkspace)),
-  }),
+  'PUT /workspaces/:id': async ({ host, id, req }) => {
+    const wanted = await readBody(req, HostWorkspace);
+    host.workspaces.admit(id, fenceOf(req));
+    const headCommit = await host.workspaces.put(id, wanted);
+    host.workspaces.admit(id, fenceOf(req));
+    return { headCommit };
+  },
   'GET /workspaces/:id': ({ host, id }) => ({ exists: host.workspaces.has(id), base: null }),
-  'DELETE /workspaces/:id': async ({ host, id }) => {
+  'DELETE /workspaces/:id': async ({ host, id, req }) => {
+    host.workspaces.admit(id, fenceOf(req));
     await host.tasks.cancelAll(id);
     await host.workspaces.remove(id);
   },
@@ -77,6 +82,7 @@ const ROUTES: Record<string, Handler> = {
     });
   },
   'POST /workspaces/:id/patch': async ({ host, id, req }) => {
+    host.workspaces.admit(id, fenceOf(req));
     const workspace = host.workspaces.get(id);
     if (workspace.mode !== 'worktree')
       throw new RunnerError(409, 'unsupported_on_host', 'Only worktrees are restored.');
@@ -88,11 +94,16 @@ const ROUTES: Record<string, Handler> = {
 
   'POST /tasks/:id': async ({ host, id, req, res }) => {
     const request = await readBody(req, HostTurnRequest);
+    host.workspaces.admit(request.workspaceId, fenceOf(req));
     res.statusCode = host.tasks.start(id, request) ? 201 : 200;
     return host.tasks.state(id);
   },
   'GET /tasks/:id': ({ host, id }) => host.tasks.state(id),
-  'DELETE /tasks/:id': ({ host, id }) => host.tasks.remove(id),
+  'DELETE /tasks/:id': ({ host, id, req }) => {
+    const workspaceId = host.tasks.workspaceOf(id);
+    if (workspaceId !== undefined) host.workspaces.admit(workspaceId, fenceOf(req));
+    return host.tasks.remove(id);
+  },
   'GET /tasks/:id/journal': ({ host, id, query, res }) =>
     sendJournal(host, { id, from: query.get('from') }, res),
   'POST /tasks/:id/ack': async ({ host, id, req }) => {

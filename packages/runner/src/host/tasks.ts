@@ -91,6 +91,11 @@ export class HostTasks {
     };
   }
 
+  /** Undefined for a task that is not there. */
+  workspaceOf(id: string): string | undefined {
+    return this.#known.get(id)?.workspaceId;
+  }
+
   /** Throws `not_found` 404. */
   journal(id: string): Journal {
     return this.#get(id).journal;

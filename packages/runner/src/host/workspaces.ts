@@ -19,6 +19,8 @@ interface Kept extends HostWorkspace {
   /** The repository of its worktree. */
   repository: string;
   memories: Partial<Record<string, Memory>>;
+  /** The highest of its holders. */
+  fence?: number;
 }
 
 /** The place of a thread on this machine: a bound folder, or a worktree of it. */
@@ -96,6 +98,19 @@ export class HostWorkspaces {
     return open;
   }
 
+  /**
+   * Records the fence of its holder. Throws `superseded` 409 for a lower one: that worker was taken for dead, and believes
+   * that it still holds the workspace.
+   */
+  admit(id: string, fence: number | undefined): void {
+    const kept = this.#kept.get(id);
+    if (!kept || fence === undefined) return;
+    const { fence: highest = 0 } = kept;
+    if (fence < highest)
+      throw new RunnerError(409, 'superseded', 'Another worker has taken this workspace over.');
+    if (fence > highest) this.#keep(id, { ...kept, fence });
+  }
+
   /** Prepares it, once. Returns the commit that it began with. Throws `binding_not_found` 404, `worktree_failed` 409. */
   put(id: string, wanted: HostWorkspace): Promise<string | null> {
     return this.#inTurn(id, async () => {
@@ -165,7 +180,12 @@ export class HostWorkspaces {
       const headCommit = before?.headCommit ?? had ?? (await headOf(repository));
       if (headCommit === null) throw new GitFault('The repository has no commit yet.');
       const facts = { headCommit, repository, hadBranch: had !== undefined };
-      this.#keep(id, { ...made(wanted, facts), state: 'making', memories: before?.memories ?? {} });
+      this.#keep(id, {
+        ...made(wanted, facts),
+        state: 'making',
+        memories: before?.memories ?? {},
+        ...(before?.fence === undefined ? {} : { fence: before.fence }),
+      });
       const at = had === undefined ? ['-b', branch, folder, headCommit] : [folder, branch];
       await git(repository, ['worktree', 'add', '--quiet', ...at]);
       this.#keep(id, { ...this.#kept.get(id)!, state: 'ready' });

@@ -29,7 +29,9 @@ export function checkTaskRequest(body: unknown): TaskRequest {
 }
 
 /** The fence of the request, if it has one. Throws `invalid_request` 400. */
-export function fenceOf({ headers: { [FENCE_HEADER]: text } }: IncomingMessage): number | undefined {
+export function fenceOf({
+  headers: { [FENCE_HEADER]: text },
+}: Pick<IncomingMessage, 'headers'>): number | undefined {
   if (text === undefined) return undefined;
   if (typeof text !== 'string' || !/^\d{1,15}$/.test(text))
     throw new RunnerError(400, 'invalid_request', 'The fence is no number.');

@@ -50,11 +50,15 @@ export interface TestFleet {
   row(bootId: string): Promise<KnownRunner>;
 }
 
-/** A service without a runner, with the roles api and worker, or others. */
+/**
+ * A service without a runner, with the roles api and worker, or others. Its processes refuse whom `authority.revoke` names
+ * from then on.
+ */
 export async function startFleet(env: Record<string, string> = {}, first = 'api,worker'): Promise<TestFleet> {
   const folder = mkdtempSync(join(tmpdir(), 'headrace-fleet-'));
   opened.push(() => rmSync(folder, { recursive: true, force: true }));
   const authority = new TestAuthority(folder);
+  const revoked = authority.revoke([]);
   const envOf = async (roles: string, port: number) => {
     const api = `127.0.0.1:${await freePort()}`;
     const { cert, key, ca } = authority.of(...roles.split(',').toSorted());
@@ -63,6 +67,7 @@ export async function startFleet(env: Record<string, string> = {}, first = 'api,
       HEADRACE_TLS_CERT_FILE: cert,
       HEADRACE_TLS_KEY_FILE: key,
       HEADRACE_TLS_CA_FILE: ca,
+      HEADRACE_TLS_CRL_FILE: revoked,
       HEADRACE_API_LISTEN: api,
       HEADRACE_API_ADDRESS: api,
       HEADRACE_WORKER_LISTEN: `127.0.0.1:${port}`,

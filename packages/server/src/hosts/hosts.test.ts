@@ -7,6 +7,7 @@ import { localFolder } from '../scm/local/folders.ts';
 import { startTestServer } from '../service.fixture.ts';
 import type { TestServer } from '../service.fixture.ts';
 import { ok, refusal, sh, until } from '../threads/threads.fixture.ts';
+import { atHost } from './at-host.ts';
 import { startLine, startProgram, startTestHost } from './hosts.fixture.ts';
 import type { TestHost } from './hosts.fixture.ts';
 
@@ -79,6 +80,9 @@ test('a message waits for a host that is away; a run that is under way fails aft
   expect((await ended(id, waiting)).status).toBe('completed');
   expect(existsSync(at('after.txt'))).toBe(true);
   await program.stop();
+  await host.is('offline');
+  // Nothing waits for it now.
+  expect((await read(id)).waitingOn).toEqual([]);
 });
 
 test('a stop counts at once while the host is away, which ends the agent when it is back', async () => {
@@ -137,12 +141,27 @@ test('with a host go its runs: those under way, and those that wait', async () =
   );
 });
 
+test('a worker that was taken for dead removes no worktree at a host', async () => {
+  const other = await startTestHost(s, { isGit: true });
+  try {
+    const id = await newThread({ executionTarget: other.target({ workspaceMode: 'worktree' }) });
+    const { runner } = atHost(s.service.ctx, (await read(id)).executionTarget);
+    await expect(runner.deleteWorkspace(id, 1)).rejects.toMatchObject({ code: 'superseded' });
+    expect(await runner.workspaceExists(id)).toBe(true);
+  } finally {
+    await other.stop();
+    other.remove();
+  }
+});
+
 test('one run at a time works in a folder, whichever thread it is of', async () => {
   const [a, b] = [await newThread(), await newThread()];
   const first = await say(a, sh('touch began; until [ -e go ]; do sleep 0.1; done; echo a >> order'));
   await until('the run to work', () => existsSync(at('began')));
   const second = await say(b, sh('echo b >> order'));
   await until('the other to be held back', async () => (await read(b)).waitingOn.includes('capacity'));
+  // Its host is there.
+  expect((await read(b)).waitingOn).toEqual(['capacity']);
   writeFileSync(at('go'), '');
   expect([(await ended(a, first)).status, (await ended(b, second)).status]).toEqual([
     'completed',

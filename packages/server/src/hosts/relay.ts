@@ -10,7 +10,7 @@ import { constants } from 'node:http2';
 import type { ClientHttp2Stream, IncomingHttpHeaders } from 'node:http2';
 import { join } from 'node:path';
 import { pipeline } from 'node:stream';
-import { SIGN_OF_LIFE_MS } from '@headrace/runner/protocol';
+import { FENCE_HEADER, SIGN_OF_LIFE_MS } from '@headrace/runner/protocol';
 import { addressText, createTlsServer, TlsCredentials } from '@headrace/runner/tls';
 import type { Context } from '../context.ts';
 import type { MachinesConfig } from '../machines-config.ts';
@@ -91,11 +91,13 @@ function pass(find: Find, req: IncomingMessage, res: ServerResponse): void {
   req.on('error', () => res.destroy());
   res.on('error', () => req.destroy());
   if (!connection || connection.over.signal.aborted) return refuse(res);
-  const type = req.headers['content-type'];
+  const passed = ['content-type', FENCE_HEADER].flatMap((name) =>
+    req.headers[name] === undefined ? [] : [[name, req.headers[name]]],
+  );
   const stream = connection.session.request({
     [constants.HTTP2_HEADER_METHOD]: req.method,
     [constants.HTTP2_HEADER_PATH]: path,
-    ...(type === undefined ? {} : { 'content-type': type }),
+    ...Object.fromEntries(passed),
   });
   // A connection that was ended on purpose has still to say why, so its streams are left alone.
   const over = () => refuse(res);

@@ -76,7 +76,11 @@ export async function ensureTurn(started: StartedRun): Promise<Found> {
     if (found !== 'here') return found;
     try {
       if (await findTask(started.ctx, started.run.id)) return 'here';
-      await started.ctx.host!.client.startTurn(started.run.id, await requestOf(started));
+      await started.ctx.host!.client.startTurn(
+        started.run.id,
+        await requestOf(started),
+        started.job.claimedAt,
+      );
       return 'here';
     } catch (error) {
       if (!(error instanceof RunnerError)) throw error;

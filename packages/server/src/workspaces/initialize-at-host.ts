@@ -33,7 +33,7 @@ export class HostFault extends Error {
  */
 export async function importAtHost(
   ctx: Context,
-  job: Pick<Job, 'fence'>,
+  job: Pick<Job, 'claimedAt' | 'fence'>,
   { thread, project }: LoadedThread,
 ): Promise<string | null | undefined> {
   const show = (phase: 'allocating_sandbox' | 'configuring_workspace') =>
@@ -41,7 +41,7 @@ export async function importAtHost(
   if ((await hostStanding(ctx, ctx.host!.target.hostId)).is === 'gone')
     throw new HostFault('host_offline', 'The host of this thread was deleted.');
   await show('allocating_sandbox');
-  const { headCommit } = await makeAtHost(ctx, thread.id);
+  const { headCommit } = await makeAtHost(ctx, job, thread.id);
   await setInitializationPhase(ctx.db, thread.id, {
     initialization_phase: 'configuring_workspace',
     workspace_setup_status: 'running',

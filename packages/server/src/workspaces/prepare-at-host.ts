@@ -32,6 +32,7 @@ const branchOf = (threadId: string) => `headrace/${threadId.slice(-6)}`;
 /** Has the host prepare the workspace, which changes nothing where it is there. Throws HostRefused. */
 export async function makeAtHost(
   { db, host }: Context,
+  { claimedAt }: Pick<Holder, 'claimedAt'>,
   threadId: string,
 ): Promise<{ wasThere: boolean; headCommit: string | null }> {
   const { target, client } = host!;
@@ -47,11 +48,8 @@ export async function makeAtHost(
     throw error;
   });
   try {
-    const { headCommit } = await client.prepare(threadId, {
-      binding: binding.name,
-      mode: target.workspaceMode,
-      branch: branchOf(threadId),
-    });
+    const wanted = { binding: binding.name, mode: target.workspaceMode, branch: branchOf(threadId) };
+    const { headCommit } = await client.prepare(threadId, wanted, claimedAt);
     return { wasThere, headCommit };
   } catch (error) {
     if (error instanceof RunnerError && error.status === 404)
@@ -74,7 +72,7 @@ export async function prepareAtHost(
   threadId: string,
   restored?: string,
 ): Promise<ThreadRow | undefined> {
-  const { wasThere } = await makeAtHost(ctx, threadId);
+  const { wasThere } = await makeAtHost(ctx, job, threadId);
   await endTasksAtHost(ctx, threadId);
   const thread = await beReady(ctx, job, threadId);
   if (!thread || ctx.host!.target.workspaceMode === 'direct') return thread;
@@ -158,6 +156,7 @@ async function bringWorktree(
     await ctx.runner.patch(
       thread.id,
       await packPatch(ctx, { projectId: thread.project_id, from, to, removeBytes: strays }),
+      job.claimedAt,
     );
   return recordWorkspaceSource(ctx, job, thread.id, sourceId);
 }
