@@ -1,5 +1,5 @@
 /** In namespaces of its own: starts compose.yaml in both of its forms, and has a command run in a sandbox of each. */
-import { execFileSync, spawn, spawnSync } from 'node:child_process';
+import { execFileSync, spawn } from 'node:child_process';
 import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -11,7 +11,7 @@ import { runInSandbox, statusOf, withCaller } from './service.ts';
 
 const BASE = 'http://127.0.0.1:4400';
 const FILE = join(import.meta.dirname, '../../../deploy/compose.yaml');
-const START_MS = 5 * 60_000;
+const START_MS = 3 * 60_000;
 const STOP_MS = 2 * 60_000;
 
 const scratch = mkdtempSync(join(tmpdir(), 'headrace-compose-'));
@@ -51,15 +51,23 @@ network_backend = "netavark"
 network_config_dir = "${join(scratch, 'networks')}"
 `,
   );
+  const options = { env: { ...process.env, CONTAINERS_CONF: config } };
   spawn('podman', [...STORE, 'system', 'service', '--time=0', `unix://${socket}`], {
-    stdio: ['ignore', 'ignore', 'inherit'],
-    env: { ...process.env, CONTAINERS_CONF: config },
+    ...options,
+    stdio: 'ignore',
   });
+  // Podman leaves checks of health to timers of systemd.
+  const checkHealth = `while sleep 2; do
+    for id in $("$@" ps --quiet --filter=label=com.docker.compose.service=postgres); do "$@" healthcheck run "$id"; done
+  done`;
+  spawn('sh', ['-c', checkHealth, 'sh', 'podman', ...STORE], { ...options, stdio: 'ignore' });
   for (const from = Date.now(); !existsSync(socket); await sleep(50))
     if (Date.now() - from > 30_000) throw new Error('Podman has no socket');
 }
 
 async function inForm(services: string[]): Promise<string> {
+  // What a check that was ended before has left.
+  compose(['down', '--volumes'], STOP_MS);
   try {
     const from = performance.now();
     compose(['up', '--detach', ...services], START_MS);
@@ -76,18 +84,11 @@ async function inForm(services: string[]): Promise<string> {
       .split('\n');
     return `ready after ${Math.round(readyMs / 1000)} s; ${states.length} containers`;
   } catch (error) {
-    console.log(
-      spawnSync(COMPOSE_PROGRAM, ['--file', FILE, '--profile', 'scale', 'ps', '--all'], {
-        encoding: 'utf8',
-        env,
-      }).stdout,
-    );
-    console.log(
-      spawnSync(COMPOSE_PROGRAM, ['--file', FILE, '--profile', 'scale', 'logs', '--tail', '40'], {
-        encoding: 'utf8',
-        env,
-      }).stdout,
-    );
+    for (const args of [
+      ['ps', '--all'],
+      ['logs', '--no-color', '--tail=40'],
+    ])
+      console.log(compose(args, STOP_MS));
     throw error;
   } finally {
     compose(['down', '--volumes', '--timeout', '20'], STOP_MS);
