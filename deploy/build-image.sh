@@ -23,8 +23,8 @@ find node_modules -type f ! -iname 'license*' \
   \( -name '*.map' -o -name '*.ts' -o -name '*.mts' -o -name '*.cts' -o -name '*.md' -o -name '*.mdx' -o -name '*.bare' -o -name '*.a' \) -delete
 strip --strip-unneeded "$node"
 
-# Compiled modules: three tenths of the CPU time of a start. Node looks for them in a folder for its version, V8's flags, the kind of CPU
-# and the user, and compiles where there is none. Both users of the images share one.
+# Compiled modules: three tenths of the CPU time of a start. Node looks for them in a folder for its version, V8's flags,
+# the kind of CPU and the user, and compiles where there is none. Both users of the images share one.
 compiled=$PWD/node_modules/.cache/compiled
 NODE_COMPILE_CACHE=$compiled "$node" --expose-gc --input-type=module --eval "
   for (const path of ['server/src/boot.ts', 'server/src/start-runner.ts', 'cli/src/headrace.ts'])

@@ -1,6 +1,6 @@
 /**
- * deploy/compose.yaml, started by Debian's Docker Compose through Podman's socket: one container, and a role each. Images and program
- * are made here; containers run in namespaces of network, mounts and processes that end with the check.
+ * deploy/compose.yaml, started by Debian's Docker Compose through Podman's socket: one container, and a role each. The
+ * containers are in namespaces of network, mounts and processes that end with the check.
  */
 import { execFileSync, spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, renameSync, rmSync } from 'node:fs';

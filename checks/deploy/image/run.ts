@@ -1,9 +1,10 @@
 /**
  * `npm run test:image`: builds both images of deploy/Dockerfile and starts them, with Podman and a base that debootstrap
- * makes of Debian's packages; at last deploy/compose.yaml in both of its forms, with Debian's PostgreSQL and HAProxy under the names of
- * its images. As root; needs the mirror of Debian and the npm registry. A first run takes about ten minutes on two cores, later
- * ones four. Prints one line per check, passed or FAILED, and exits with 1 if one fails. Containers share the machine's network,
- * those of Compose apart, and have no control groups of their own, so that it runs inside of sandboxes, too.
+ * makes of Debian's packages; at last deploy/compose.yaml in both of its forms, with Debian's PostgreSQL and HAProxy under
+ * the names of its images. As root; needs the mirror of Debian and the npm registry. A first run takes about a quarter of
+ * an hour on two busy cores, later ones six minutes. Prints one line per check, passed or FAILED, and exits with 1 if one
+ * fails. Containers share the machine's network, but for those of Compose, and have no control groups of their own, so
+ * that it runs inside of sandboxes, too.
  *
  *   --clean   removes the cache afterwards (HEADRACE_IMAGE_CACHE, /var/cache/headrace-image)
  *   --help

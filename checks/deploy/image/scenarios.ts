@@ -13,7 +13,7 @@ import {
 } from './service.ts';
 import type { Started } from './service.ts';
 
-/** CPU time: other work on this machine makes a start take longer, and its CPU time only by half. At a load of twelve it was 3.1 s. */
+/** CPU time: other work on this machine makes a start take longer, and its CPU time only by half. At a load of thirty it was 3.3 s. */
 const LISTENING_CPU_SECONDS = 4;
 const LEAST_GIT = 2.45;
 
