@@ -12,7 +12,7 @@ import { CACHE, podman, runOnce } from './podman.ts';
 const COMPOSE = join(CACHE, 'compose');
 export const COMPOSE_PROGRAM = join(COMPOSE, 'usr/libexec/docker/cli-plugins/docker-compose');
 const STAND_INS = join(import.meta.dirname, 'stand-ins.Dockerfile');
-const RUN_MS = 20 * 60_000;
+const RUN_MS = 30 * 60_000;
 
 /** Networks between containers, and their names in it. */
 export const COMPOSE_PROGRAMS = {
