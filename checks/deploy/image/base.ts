@@ -45,6 +45,8 @@ function makeSlim(root: string): void {
     join(root, 'etc/dpkg/dpkg.cfg.d/slim'),
     LEFT_OUT.map((folder) => `path-exclude /usr/share/${folder}/*\n`).join(''),
   );
+  // A layer that a crash cuts short is built again.
+  writeFileSync(join(root, 'etc/dpkg/dpkg.cfg.d/unsafe-io'), 'force-unsafe-io\n');
   for (const folder of ['var/cache/apt', 'var/lib/apt/lists', 'var/log'])
     for (const name of readdirSync(join(root, folder))) rmSync(join(root, folder, name), { recursive: true });
   // A proxy between this machine and the registries may have an authority of its own.

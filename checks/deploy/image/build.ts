@@ -9,29 +9,31 @@ const MOST_BYTES = 400e6;
 export const SERVICE = 'localhost/headrace:test';
 export const RUNNER = 'localhost/headrace-runner:test';
 
-/** npm's cache is kept, as a builder's own cache is. */
 export function buildImages(): void {
+  const file = join(ROOT, 'deploy/Dockerfile');
+  buildImage({ file, target: 'service', image: SERVICE });
+  buildImage({ file, target: 'runner', image: RUNNER });
+}
+
+/** npm's cache is kept, as a builder's own cache is. */
+export function buildImage({ file, target, image }: { file: string; target: string; image: string }): void {
   const npm = join(CACHE, 'npm');
   mkdirSync(npm, { recursive: true });
-  for (const [target, image] of [
-    ['service', SERVICE],
-    ['runner', RUNNER],
-  ] as const)
-    podmanAloud(
-      [
-        'build',
-        '--isolation=chroot',
-        '--network=host',
-        '--layers',
-        `--volume=${npm}:/root/.npm`,
-        `--build-arg=BASE=${BASE}`,
-        `--file=${join(ROOT, 'deploy/Dockerfile')}`,
-        `--target=${target}`,
-        `--tag=${image}`,
-        ROOT,
-      ],
-      BUILD_MS,
-    );
+  podmanAloud(
+    [
+      'build',
+      '--isolation=chroot',
+      '--network=host',
+      '--layers',
+      `--volume=${npm}:/root/.npm`,
+      `--build-arg=BASE=${BASE}`,
+      `--file=${file}`,
+      `--target=${target}`,
+      `--tag=${image}`,
+      ROOT,
+    ],
+    BUILD_MS,
+  );
 }
 
 /** Unpacked, as `docker images` shows it. What a runner has for sandboxes is not part of the budget. */

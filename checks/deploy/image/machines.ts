@@ -82,7 +82,10 @@ async function onMachines(
     container.start();
     return container;
   };
-  const first = run('api', SERVICE, service, { HEADRACE_PORT: String(api) });
+  const first = run('api', SERVICE, service, {
+    HEADRACE_PORT: String(api),
+    HEADRACE_API_LISTEN: `127.0.0.1:${await freePort()}`,
+  });
   run('worker', SERVICE, service, { HEADRACE_WORKER_LISTEN: `127.0.0.1:${worker}` });
   const rights = ['--privileged', '--tmpfs=/var/lib/headrace:rw,size=1g,mode=0700'];
   const node = run('runner', RUNNER, [...READ_ONLY, ...rights, `--volume=${tls}:/run/tls:ro`], {

@@ -24,6 +24,8 @@ export interface Started {
   base: string;
   /** From `podman start` to the line that says so. */
   listeningMs: number;
+  /** Of all its processes until then: what an idle machine takes at most. */
+  listeningCpuSeconds: number;
   /** Does something with it, stops it, and requires that it stops by itself with 0. */
   use(work: (it: { container: Container }) => Promise<void>): Promise<void>;
 }
@@ -44,10 +46,12 @@ export async function started(
     const from = performance.now();
     container.start();
     const listeningMs = await until(from, container, async () => (await statusOf(`${base}/health`)) === 200);
+    const listeningCpuSeconds = container.cpuSeconds();
     await until(from, container, async () => (await statusOf(`${base}/health/ready`)) === 200);
     return {
       base,
       listeningMs,
+      listeningCpuSeconds,
       async use(work) {
         try {
           await work({ container });
