@@ -59,32 +59,38 @@ export const VERSION = '0.1.0';
 
 type Stop = () => Promise<void> | void;
 
-/** `onFatal`: the embedded database stays down; the process should end, the next start brings it up. */
+interface Listeners {
+  /** The embedded database stays down: the process should end, the next start brings it up. */
+  onFatal: () => void;
+  /** What the first start generated, as soon as it is in force: nothing else tells it, also if the start fails afterwards. */
+  onNotices: (notices: string[]) => void;
+}
+
 export async function startService(
   config: Config,
   log: Logger,
-  onFatal: () => void = () => {},
+  { onFatal = () => {}, onNotices = () => {} }: Partial<Listeners> = {},
 ): Promise<Service> {
   const stops: Stop[] = [];
   const stopAll = async () => {
     for (const stop of stops.splice(0).reverse()) await stop();
   };
   try {
-    return await boot(config, log, { stops, stopAll, onFatal });
+    return await boot(config, log, { stops, stopAll, onFatal, onNotices });
   } catch (error) {
     await stopAll();
     throw error;
   }
 }
 
-interface Ends {
+interface Ends extends Listeners {
   /** What was started, in order: the last is stopped first. */
   stops: Stop[];
   stopAll: () => Promise<void>;
-  onFatal: () => void;
 }
 
-async function boot(config: Config, log: Logger, { stops, stopAll, onFatal }: Ends): Promise<Service> {
+async function boot(config: Config, log: Logger, ends: Ends): Promise<Service> {
+  const { stops, stopAll, onFatal } = ends;
   await checkSigningKey(config.scm.commit);
   const metrics: ServerMetrics = config.metricsListen
     ? openMetrics(SERVER_METRICS, { process: true })
@@ -148,6 +154,7 @@ async function boot(config: Config, log: Logger, { stops, stopAll, onFatal }: En
     openedAt: performance.now(),
   };
   const notices = await firstStart(ctx);
+  ends.onNotices(notices);
   await followConfiguredInstallations(ctx);
   const signs = await startSignsOfLife(ctx);
   stops.push(() => signs.stop());

@@ -71,9 +71,14 @@ process.on('unhandledRejection', (err) => log.error({ err }, 'a rejection was no
 try {
   // Loaded here: a runner on a node needs none of it.
   const { startService } = await import('./boot.ts');
-  service = await startService(config, log, () => {
-    log.fatal('the embedded database stays down; see its log in the data folder');
-    process.exit(1);
+  service = await startService(config, log, {
+    onFatal() {
+      log.fatal('the embedded database stays down; see its log in the data folder');
+      process.exit(1);
+    },
+    onNotices(notices) {
+      for (const notice of notices) console.log(notice);
+    },
   });
 } catch (error) {
   console.error(`headrace could not start: ${(error as Error).message}`);
@@ -81,7 +86,6 @@ try {
 }
 // The start leaves 60 MiB behind, which a service without load would keep.
 setTimeout(() => globalThis.gc?.(), START_GARBAGE_MS).unref();
-for (const notice of service.notices) console.log(notice);
 if (config.metricsListen && service.metricsPort !== null) {
   const { host } = config.metricsListen;
   console.log(`Metrics: http://${isIPv6(host) ? `[${host}]` : host}:${service.metricsPort}/metrics`);

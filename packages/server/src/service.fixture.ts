@@ -44,7 +44,7 @@ export interface TestServer {
 }
 
 /** `pg` reads a unix socket's folder from the query. */
-function databaseUrl({
+export function databaseUrl({
   host,
   port,
   user,
