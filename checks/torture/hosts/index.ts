@@ -4,9 +4,9 @@
  * done its work. Truth: the lines that each block of a script has appended to a file of its worktree, and the files that a
  * restore has to bring back together.
  *
- * Seen to fail without: what a host keeps of the tasks that ever began (lines doubled when both were killed), the number of a connection
- * at its end (the host counts as offline, and runs do not end), the fence at a host (a worker that comes back late puts a restore
- * over later work).
+ * Seen to fail without: the place in the journal where reading goes on after a break (four entries on: tools are missing), what a host
+ * keeps of the tasks that ever began (lines doubled when both were killed), the number of a connection at its end (the host counts as
+ * offline, and runs do not end), the fence at a host (a worker that comes back late puts a restore over later work).
  */
 import { execFileSync } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
