@@ -42,7 +42,7 @@
  *                                                     forgotten
  *   POST   /tasks/:id/cancel                          → 204  kills the whole process tree; the journal ends
  *                                                     `cancelled`
- *   POST   /tasks/:id/pause                           → 204  holds the sandbox of a running turn still, for 5 s
+ *   POST   /tasks/:id/pause                           → 204  holds the sandbox of a running turn still, for 10 s
  *                                                     at most; 409 `busy`, 503 `not_paused`
  *   POST   /tasks/:id/resume                          → 204  the turn goes on; idempotent
  *   POST   /tasks/:id/permissions/:requestId  PermissionAnswer → 204

@@ -75,7 +75,7 @@ export interface RunnerClient {
   ack(id: string, offset: number): Promise<void>;
   cancel(id: string): Promise<void>;
   /**
-   * Holds a running turn still, for 5 s at most: its workspace may be captured then. Throws `busy` and
+   * Holds a running turn still, for 10 s at most: its workspace may be captured then. Throws `busy` and
    * `invalid_state` 409, `not_paused` 503.
    */
   pause(id: string): Promise<void>;

@@ -110,7 +110,7 @@ describe.skipIf(!bench)('a paused turn', () => {
     try {
       await task.pause();
       const overtaken = refusal(read(id));
-      vi.advanceTimersByTime(5_000);
+      vi.advanceTimersByTime(10_000);
       expect(await overtaken).toBe('409 changed');
     } finally {
       vi.useRealTimers();

@@ -2,8 +2,8 @@ import { RunnerError } from '../errors.ts';
 import type { Sandbox } from '../sandbox/driver.ts';
 import type { Workspace } from '../workspaces/workspaces.ts';
 
-/** A worker that dies must not leave an agent still; no capture of what a source may hold takes this long. */
-const LONGEST_MS = 5_000;
+/** A worker that dies must not leave an agent still; no capture of what a source may hold takes this long, on a busy machine either. */
+const LONGEST_MS = 10_000;
 
 /** Holds the sandbox of a running task still, so that its workspace can be read while the task lives. */
 export class Pause {

@@ -8,4 +8,6 @@ export const pace = {
   quietMs: 20_000,
   /** Then in the middle of a tool call, too. */
   fullMs: 25_000,
+  /** From a failure on, or for twice as long as the attempt took: on a slow machine the turn must not stand still all the time. */
+  againMs: 2_000,
 };

@@ -8,7 +8,7 @@
  *   staging   the turn goes on; the contents go to the store
  *   kept      one transaction: the fence, the run is under way, the record
  *
- * A capture that fails is skipped: the run goes on, and the next one is due a pace later.
+ * A capture that fails is skipped: the run goes on, and the next one is due soon.
  */
 import { RunnerError } from '@headrace/runner/client';
 import type { JournalEntry } from '@headrace/runner/protocol';
@@ -36,6 +36,8 @@ export class RollingSnapshot {
   readonly #open = new Set<string>();
   #hasWorked = false;
   #lastAt: number;
+  /** Where that one failed: when the next one is due. */
+  #againAt: number | null = null;
   /** The delta of the last one that was kept. */
   #before: Buffer | null = null;
   #reading: Promise<Midway | null> | null = null;
@@ -73,6 +75,7 @@ export class RollingSnapshot {
     if (this.#underWay || !this.#isDue()) return;
     this.#hasWorked = false;
     this.#lastAt = Date.now();
+    this.#againAt = null;
     this.#underWay = this.#take().finally(() => {
       this.#underWay = null;
     });
@@ -81,6 +84,7 @@ export class RollingSnapshot {
   #isDue(): boolean {
     const isWorking = this.#open.size > 0 && !this.#isWaiting();
     if (!this.#hasWorked && !isWorking) return false;
+    if (this.#againAt !== null) return Date.now() >= this.#againAt;
     return Date.now() - this.#lastAt >= (isWorking ? pace.fullMs : pace.quietMs);
   }
 
@@ -90,6 +94,8 @@ export class RollingSnapshot {
       await this.#capture();
     } catch (err) {
       this.#hasWorked = true;
+      const now = Date.now();
+      this.#againAt = now + Math.min(pace.fullMs, Math.max(pace.againMs, 2 * (now - this.#lastAt)));
       // The end of the turn, or of its runner, comes in between.
       const level = err instanceof RunnerError || err instanceof LostJob ? 'debug' : 'warn';
       ctx.log[level]({ err, run: run.id }, 'the work of a run could not be kept for now; it is tried again');

@@ -18,7 +18,7 @@ const { faultAt, mend } = faultsOf(() => s);
 const canRun = ctx.runnerStatus()?.ok === true;
 
 const usual = { ...pace };
-const SHORT = { lookMs: 50, quietMs: 200, fullMs: 400 };
+const SHORT = { lookMs: 50, quietMs: 200, fullMs: 400, againMs: 100 };
 beforeAll(() => void Object.assign(pace, SHORT));
 afterAll(() => void Object.assign(pace, usual));
 beforeEach(() => void Object.assign(pace, SHORT));
@@ -253,6 +253,18 @@ i=0; while [ $i -lt 1500 ]; do i=$((i+1)); echo $i >> fore.txt; [ $((i % 30)) -n
     );
     await newer(run.id);
     expect(await b.ended(run.id)).toMatchObject({ status: 'completed', error: null });
+  });
+
+  test('that fail are made again soon, not a pace later', async () => {
+    faultAt('before put', async () => {
+      Object.assign(pace, { quietMs: 60_000, fullMs: 60_000 });
+      throw away('before put');
+    });
+    const { run } = await b.send([sh('echo one > one.txt'), WAIT].join('\n'));
+    await captured(run.id, 'one.txt');
+    expect(pace.fullMs).toBe(60_000);
+    await ok(s.call('POST', `${b.at}/stop`, {}));
+    await b.ended(run.id);
   });
 
   test('are skipped while the store is away: the run goes on', async () => {
