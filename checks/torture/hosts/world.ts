@@ -5,7 +5,7 @@ import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Caller } from '../../harness/http.ts';
-import { endOf, OWNER } from '../../harness/service.ts';
+import { endOf, lastOf, OWNER } from '../../harness/service.ts';
 import { startFleet } from '../lib/fleet.ts';
 import { openTable } from '../lib/log-table.ts';
 import type { Setup } from '../lib/part.ts';
@@ -71,11 +71,12 @@ export async function makeWorld(setup: Setup): Promise<World> {
         '--agent=agent_a=scripted',
       ],
       {
-        stdio: 'ignore',
+        stdio: ['ignore', 'pipe', 'pipe'],
         env: { ...process.env, HOME: setup.scratch, XDG_STATE_HOME: join(setup.scratch, 'state') },
       },
     );
-  let program = start();
+  let program = start(),
+    said = lastOf(program);
   setup.atEnd(async () => {
     program.kill('SIGTERM');
     await endOf(program);
@@ -84,7 +85,10 @@ export async function makeWorld(setup: Setup): Promise<World> {
     for (const deadline = Date.now() + STEP_MS; ; await sleep(50)) {
       const found = await look();
       if (found) return found;
-      if (Date.now() > deadline || setup.signal.aborted) throw new Error(`${what} did not happen`);
+      if (Date.now() > deadline || setup.signal.aborted)
+        throw new Error(
+          `${what} did not happen; the host ${program.exitCode === null ? 'lives' : 'has ended'}: ${said()}`,
+        );
     }
   };
   const world: World = {
@@ -132,7 +136,10 @@ export async function makeWorld(setup: Setup): Promise<World> {
         ...(isHost ? [endOf(program)] : []),
         ...(isService ? fleet.members.map((member) => member.kill9()) : []),
       ]);
-      if (isHost) program = start();
+      if (isHost) {
+        program = start();
+        said = lastOf(program);
+      }
       await fleet.allUp();
       await connected(before);
     },
