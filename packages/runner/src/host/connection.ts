@@ -1,8 +1,9 @@
-import { createServer, type Http2Server, type ServerHttp2Session } from 'node:http2';
+import { createServer, type ServerHttp2Session } from 'node:http2';
 import type { Duplex } from 'node:stream';
-import { createWebSocketStream, WebSocket } from 'ws';
+import { WebSocket } from 'ws';
 import { CLOSED, HOST_ID_HEADER, HOST_NAME_HEADER, HOST_PROTOCOL, PING_MS, SILENCE_MS } from './protocol.ts';
 import { answer, type LocalHost } from './routes.ts';
+import { sessionStream } from './session-stream.ts';
 
 const HANDSHAKE_MS = 30_000,
   IDLE_STREAM_MS = 10 * 60_000;
@@ -56,12 +57,10 @@ export async function connect({ url, token, onOpen, signal }: Dial): Promise<End
     fault = error.message;
   });
   socket.once('open', () => {
-    const duplex = createWebSocketStream(socket);
-    duplex.on('error', (error) => {
-      fault ??= error.message;
-    });
+    // What arrives meanwhile is kept.
+    const stream = sessionStream(socket);
     onOpen(identity!).then(
-      (host) => serve(host, duplex),
+      (host) => serve(host, socket, stream),
       (error: Error) => {
         reject(error);
         socket.terminate();
@@ -111,8 +110,9 @@ function watch(socket: WebSocket): () => void {
   return () => clearInterval(timer);
 }
 
-/** Answers the HTTP/2 requests that arrive over this stream. */
-export function serve(host: LocalHost, stream: Duplex): Http2Server {
+/** Answers the HTTP/2 requests that arrive over the stream of this WebSocket. */
+function serve(host: LocalHost, socket: WebSocket, stream: Duplex): void {
+  if (socket.readyState === WebSocket.CLOSED) return;
   const server = createServer({
     maxSessionMemory: 64,
     maxHeaderListPairs: 64,
@@ -132,11 +132,10 @@ export function serve(host: LocalHost, stream: Duplex): Http2Server {
         /* the service gave it up, or its connection is gone */
       });
     });
-    stream.once('close', () => session.destroy());
+    socket.once('close', () => session.destroy());
     session.once('close', () => stream.destroy());
   });
   server.emit('connection', stream);
-  return server;
 }
 
 function decoded(name: string): string {

@@ -2,10 +2,10 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import { connect, constants, type ClientHttp2Session } from 'node:http2';
 import type { AddressInfo } from 'node:net';
-import type { Duplex } from 'node:stream';
-import { createWebSocketStream, WebSocket, WebSocketServer } from 'ws';
+import { WebSocket, WebSocketServer } from 'ws';
 import type { JournalEntry } from '../protocol.ts';
 import { HOST_ID_HEADER, HOST_NAME_HEADER, HOST_PROTOCOL } from './protocol.ts';
+import { sessionStream } from './session-stream.ts';
 
 export const TOKEN = `hrh_${'t'.repeat(40)}`;
 
@@ -29,10 +29,9 @@ export class Line {
 
   constructor(socket: WebSocket) {
     this.socket = socket;
-    const duplex: Duplex = createWebSocketStream(socket);
-    duplex.on('error', () => {});
-    this.session = connect('http://host', { createConnection: () => duplex });
+    this.session = connect('http://host', { createConnection: () => sessionStream(socket) });
     this.session.on('error', () => {});
+    socket.once('close', () => this.session.destroy());
   }
 
   /** Rejects when the connection ends first. */

@@ -6,7 +6,7 @@ import { randomUUID } from 'node:crypto';
 import { connect } from 'node:http2';
 import type { ClientHttp2Session } from 'node:http2';
 import { CLOSED, PING_MS, SILENCE_MS } from '@headrace/runner/host/protocol';
-import { createWebSocketStream } from 'ws';
+import { sessionStream } from '@headrace/runner/host/session-stream';
 import type { WebSocket } from 'ws';
 import type { KnownHost } from './authenticate-host.ts';
 
@@ -33,9 +33,7 @@ export class HostConnection {
   constructor(ws: WebSocket, host: KnownHost) {
     this.host = host;
     this.#ws = ws;
-    const duplex = createWebSocketStream(ws);
-    duplex.on('error', () => this.over.abort());
-    this.session = connect('http://host', { createConnection: () => duplex });
+    this.session = connect('http://host', { createConnection: () => sessionStream(ws) });
     this.session.on('error', () => ws.terminate());
     this.session.on('close', () => this.over.abort());
     for (const sign of ['message', 'ping', 'pong']) ws.on(sign, () => (this.#seenAt = performance.now()));
