@@ -60,13 +60,15 @@ describe('clean to axe in both themes, fits a phone, asks little', () => {
   browserTest.each(PAGES)('$name', async ({ path }) => {
     const { proxy } = stage;
     proxy.forget();
+    // A problem of one page is not one of all that follow.
+    const before = visit.problems();
     await open(visit, path(stage.ground));
     const asked = proxy.asked().filter((one) => one.path.startsWith('/api/'));
     expect(await faultsOfLook(visit)).toEqual([]);
     expect(asked.length, asked.map((one) => `${one.method} ${one.path}`).join('\n')).toBeLessThanOrEqual(
       MOST_REQUESTS,
     );
-    expect(visit.problems()).toEqual([]);
+    expect(visit.problems().filter((problem) => !before.includes(problem))).toEqual([]);
   });
 });
 
