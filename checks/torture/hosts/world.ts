@@ -86,9 +86,7 @@ export async function makeWorld(setup: Setup): Promise<World> {
       const found = await look();
       if (found) return found;
       if (Date.now() > deadline || setup.signal.aborted)
-        throw new Error(
-          `${what} did not happen; the host ${program.exitCode === null ? 'lives' : 'has ended'}: ${said()}`,
-        );
+        throw new Error(`${what} did not happen; the host ${exitOf(program)}: ${said()}`);
     }
   };
   const world: World = {
@@ -184,6 +182,9 @@ export async function makeWorld(setup: Setup): Promise<World> {
   await connected(0);
   return world;
 }
+
+const exitOf = ({ exitCode, signalCode }: ChildProcess): string =>
+  exitCode === null && signalCode === null ? 'lives' : `has ended with ${exitCode ?? signalCode}`;
 
 function makeRepository(folder: string): void {
   mkdirSync(join(folder, 'many'), { recursive: true });
