@@ -78,12 +78,24 @@ const withText = (specimen: Specimen, raw: string) => ({
   target: `${targetOf(specimen)}${Object.keys(specimen.query).length ? '&' : '?'}${raw}`,
 });
 
+function allows(
+  { enum: values, pattern, minLength = 0, maxLength = Infinity }: Parameter['schema'],
+  text: string,
+) {
+  if (text.length < minLength || text.length > maxLength) return false;
+  return values ? values.includes(text) : new RegExp(pattern!, 'u').test(text);
+}
+
 function wrongValue({ schema }: Parameter, random: Random): string | undefined {
   if (schema.type === 'integer')
     return random.pick([...NO_INTEGER, String(schema.minimum! - 1), String(schema.maximum! + 1)]);
   if (schema.type === 'boolean') return random.pick(NO_BOOLEAN);
-  if (schema.enum || schema.pattern)
-    return random.pick(['', 'none', ` ${sampleText(schema, random)}`, 'READY', text(random, 20)]);
+  if (schema.enum || schema.pattern) {
+    const values = ['', 'none', ` ${sampleText(schema, random)}`, 'READY', text(random, 20)];
+    // A pattern may let nearly all of them through.
+    const wrong = values.filter((value) => !allows(schema, value));
+    return wrong.length === 0 ? undefined : random.pick(wrong);
+  }
   if (schema.minLength && random.next() < 0.5) return '';
   return schema.maxLength === undefined
     ? undefined
