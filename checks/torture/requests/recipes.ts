@@ -165,7 +165,10 @@ export const RECIPES: Record<string, Recipe> = {
   'sources.listFiles': ({ random }) => ({ query: sometimes(random, 0.5) ? { prefix: 'src/' } : {} }),
   'sources.getFile': ({ random }) => ({ query: { path: random.pick(FILES) }, headers: conditional(random) }),
   'sources.getArchive': ({ random }) => ({ headers: conditional(random) }),
-  'sources.searchSource': ({ random }) => ({ query: { q: random.pick(['a', '(', '[a-z]+']) } }),
+  'sources.searchSource': ({ random }) => ({
+    // The second is a text only.
+    query: random.pick<Record<string, string>>([{ q: 'a' }, { q: '(', regex: 'false' }, { q: '[a-z]+' }]),
+  }),
   'sources.getDiff': ({ world }) => ({ query: { base: world.exhibits.headSourceId } }),
   'threads.createThread': ({ world, random, isPlain }) => ({
     body: {
