@@ -1,5 +1,5 @@
 /**
- * Preloaded into workers. The first that is about to send files to a worktree while the file `STOP_FILE` is there stops before it does,
+ * Preloaded into workers. The first that is about to send files to a worktree while the file `TORTURE_STOP_FILE` is there stops before it does,
  * as a process on a suspended machine; then it sends them.
  */
 import http, { Agent } from 'node:http';
