@@ -339,6 +339,15 @@ describe('the connection', () => {
     expect(made.waits.filter((ms) => ms > 1_000)).toEqual([]);
   });
 
+  test('that is refused slowly is tried again later and later', async () => {
+    const made = await host();
+    made.service.refuse(503, 1_100);
+    made.line.socket.terminate();
+    await expect.poll(() => made.waits.length, WAIT).toBe(3);
+    // The first is that of the connection which ended.
+    expect(made.waits[2]).toBeGreaterThan(1_900);
+  });
+
   test.each([4001, 4003, 4004])('closed with %i, the program ends and says why', async (code) => {
     const { line, ended } = await host();
     line.socket.close(code, 'This is why.');

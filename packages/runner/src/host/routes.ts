@@ -159,7 +159,7 @@ function address(req: Http2ServerRequest): Pick<Call, 'id' | 'part' | 'query'> &
 
 function refuse(res: Http2ServerResponse, error: unknown): void {
   // The connection is gone, or part of an answer is on its way.
-  if (res.headersSent || res.stream.destroyed) {
+  if (res.headersSent || res.stream.closed) {
     res.stream.close();
     return;
   }
