@@ -78,7 +78,8 @@ const ROUTES: Record<string, Handler> = {
     await host.workspaces.use(workspace, 'blobs', async () => {
       const archive = await blobs(workspace, paths);
       res.writeHead(200, { 'content-type': 'application/x-tar' });
-      await pipeline(archive, res);
+      // A pipeline into `res` itself never ends where the stream has closed before.
+      await pipeline(archive, res.stream);
     });
   },
   'POST /workspaces/:id/patch': async ({ host, id, req }) => {
