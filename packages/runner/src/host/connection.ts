@@ -21,6 +21,8 @@ export interface Ended {
   isFinal: boolean;
   /** For a person. */
   reason: string;
+  /** For how long it was open: 0 where the service never accepted it. */
+  openMs: number;
 }
 
 interface Dial {
@@ -42,7 +44,7 @@ export async function connect({ url, token, onOpen, signal }: Dial): Promise<End
   });
   const stop = (): void => socket.close(1000, 'The program ends.');
   const { promise, resolve, reject } = withResolvers<Ended>();
-  let identity: Identity | undefined, fault: string | undefined;
+  let identity: Identity | undefined, fault: string | undefined, openedAt: number | undefined;
   socket.once('upgrade', ({ headers }) => {
     identity = {
       id: String(headers[HOST_ID_HEADER] ?? ''),
@@ -57,6 +59,7 @@ export async function connect({ url, token, onOpen, signal }: Dial): Promise<End
     fault = error.message;
   });
   socket.once('open', () => {
+    openedAt = performance.now();
     // What arrives meanwhile is kept.
     const stream = sessionStream(socket);
     onOpen(identity!).then(
@@ -70,7 +73,8 @@ export async function connect({ url, token, onOpen, signal }: Dial): Promise<End
   socket.once('close', (code, reason) => {
     const isFinal = Object.values<number>(CLOSED).includes(code);
     const words = reason.toString() || fault || `the connection ended (${code})`;
-    resolve({ isFinal, reason: words });
+    const openMs = openedAt === undefined ? 0 : performance.now() - openedAt;
+    resolve({ isFinal, reason: words, openMs });
   });
   const unwatch = watch(socket);
   signal.addEventListener('abort', stop, { once: true });
@@ -85,12 +89,11 @@ export async function connect({ url, token, onOpen, signal }: Dial): Promise<End
 }
 
 function refusal(status: number): Ended {
-  if (status === 401)
-    return {
-      isFinal: true,
-      reason: 'the service refuses the token: it is wrong, was rotated, or its host deleted',
-    };
-  return { isFinal: false, reason: `the service answered ${status}` };
+  const isFinal = status === 401;
+  const reason = isFinal
+    ? 'the service refuses the token: it is wrong, was rotated, or its host deleted'
+    : `the service answered ${status}`;
+  return { isFinal, reason, openMs: 0 };
 }
 
 /**

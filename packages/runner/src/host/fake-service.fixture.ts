@@ -86,13 +86,15 @@ export async function fakeService() {
   const sockets = new WebSocketServer({ noServer: true, handleProtocols: () => HOST_PROTOCOL });
   const lines: Line[] = [];
   const waiting: ((line: Line) => void)[] = [];
-  let refusal = 0;
+  let refusal = 0,
+    refusalMs = 0;
   sockets.on('headers', (headers) => {
     headers.push(`${HOST_ID_HEADER}: hst_test`, `${HOST_NAME_HEADER}: Test%20host`);
   });
   server.on('upgrade', (req, socket, head) => {
     const status = refusal || (req.headers.authorization === `Bearer ${TOKEN}` ? 0 : 401);
-    if (status) return socket.end(`HTTP/1.1 ${status} No\r\nContent-Length: 0\r\nConnection: close\r\n\r\n`);
+    const words = `HTTP/1.1 ${status} No\r\nContent-Length: 0\r\nConnection: close\r\n\r\n`;
+    if (status) return setTimeout(() => socket.end(words), refusalMs);
     return sockets.handleUpgrade(req, socket, head, (ws) => {
       const line = new Line(ws);
       const wake = waiting.shift();
@@ -113,9 +115,10 @@ export async function fakeService() {
     giveUp() {
       waiting.length = 0;
     },
-    /** From now on this status instead of 101; 0 for none. */
-    refuse(status: number) {
+    /** From now on this status instead of 101, after so long; 0 for none. */
+    refuse(status: number, afterMs = 0) {
       refusal = status;
+      refusalMs = afterMs;
     },
     close() {
       for (const socket of sockets.clients) socket.terminate();

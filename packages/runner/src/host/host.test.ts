@@ -227,6 +227,22 @@ describe('a capture', () => {
     expect([late.status, late.json.error.code]).toEqual([409, 'changed']);
   });
 
+  test('whose connection ends before its files are sent holds nothing up', async () => {
+    const made = await host();
+    const paths = Array.from({ length: 3_000 }, (_, i) => `many/${i}.txt`);
+    fill(made.folder, Object.fromEntries(paths.map((path) => [path, 'x'])));
+    await made.line.put('/workspaces/thr_1', { binding: 'site', mode: 'direct', branch: 'headrace/x' });
+    await made.line.post('/workspaces/thr_1/capture', { basePaths: [] });
+    const files = made.line.post('/workspaces/thr_1/blobs', { paths });
+    files.catch(() => {});
+    // Answered while the files before it are looked at.
+    await made.line.ask('/status');
+    made.line.socket.terminate();
+    const next = await made.service.line();
+    const again = async () => (await next.post('/workspaces/thr_1/capture', { basePaths: [] })).status;
+    await expect.poll(again, WAIT).toBe(200);
+  });
+
   test('has the same without a repository', async () => {
     const files = {
       '.gitignore': '*.log\nbuild/\n',
@@ -337,6 +353,15 @@ describe('the connection', () => {
       await expect.poll(() => made.waits.length, WAIT).toBe(count + 1);
     }
     expect(made.waits.filter((ms) => ms > 1_000)).toEqual([]);
+  });
+
+  test('that is refused slowly is tried again later and later', async () => {
+    const made = await host();
+    made.service.refuse(503, 1_100);
+    made.line.socket.terminate();
+    await expect.poll(() => made.waits.length, WAIT).toBe(3);
+    // The first is that of the connection which ended.
+    expect(made.waits[2]).toBeGreaterThan(1_900);
   });
 
   test.each([4001, 4003, 4004])('closed with %i, the program ends and says why', async (code) => {

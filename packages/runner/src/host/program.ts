@@ -41,12 +41,11 @@ export async function runHost(options: HostOptions): Promise<string | undefined>
   };
   try {
     for (let failures = 0; !signal.aborted;) {
-      const from = performance.now();
-      const { isFinal, reason } = await connect({ url, token, onOpen, signal });
+      const { isFinal, reason, openMs } = await connect({ url, token, onOpen, signal });
       if (signal.aborted) return undefined;
       if (isFinal) return reason;
       // A connection that worked for a moment was no failure: one that breaks often is soon back each time.
-      failures = performance.now() - from > FIRST_WAIT_MS ? 1 : failures + 1;
+      failures = openMs > FIRST_WAIT_MS ? 1 : failures + 1;
       const waitMs = jittered(Math.min(LONGEST_WAIT_MS, FIRST_WAIT_MS * 2 ** (failures - 1)));
       options.onAway(reason, waitMs);
       await sleep(waitMs, undefined, { signal }).catch(() => {});

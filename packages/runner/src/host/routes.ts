@@ -78,7 +78,8 @@ const ROUTES: Record<string, Handler> = {
     await host.workspaces.use(workspace, 'blobs', async () => {
       const archive = await blobs(workspace, paths);
       res.writeHead(200, { 'content-type': 'application/x-tar' });
-      await pipeline(archive, res);
+      // A pipeline into `res` itself never ends where the stream has closed before.
+      await pipeline(archive, res.stream);
     });
   },
   'POST /workspaces/:id/patch': async ({ host, id, req }) => {
@@ -159,7 +160,7 @@ function address(req: Http2ServerRequest): Pick<Call, 'id' | 'part' | 'query'> &
 
 function refuse(res: Http2ServerResponse, error: unknown): void {
   // The connection is gone, or part of an answer is on its way.
-  if (res.headersSent || res.stream.destroyed) {
+  if (res.headersSent || res.stream.closed) {
     res.stream.close();
     return;
   }

@@ -23,15 +23,16 @@ export class HostConnection {
   readonly id = randomUUID();
   readonly host: KnownHost;
   readonly session: ClientHttp2Session;
-  /** Its number, once it is the host's own. */
-  epoch: number | null = null;
+  /** Its number among the connections of all hosts: one that was dialed later has a higher one. */
+  readonly epoch: number;
   /** Aborted once nothing more is asked over it. */
   readonly over = new AbortController();
   readonly #ws: WebSocket;
   #seenAt = performance.now();
 
-  constructor(ws: WebSocket, host: KnownHost) {
+  constructor(ws: WebSocket, host: KnownHost, epoch: number) {
     this.host = host;
+    this.epoch = epoch;
     this.#ws = ws;
     this.session = connect('http://host', { createConnection: () => sessionStream(ws) });
     this.session.on('error', () => ws.terminate());

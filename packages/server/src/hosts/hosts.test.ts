@@ -2,7 +2,9 @@
 import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { sql } from 'kysely';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test, vi } from 'vitest';
+import { transaction } from '../db/transaction.ts';
 import { localFolder } from '../scm/local/folders.ts';
 import { startTestServer } from '../service.fixture.ts';
 import type { TestServer } from '../service.fixture.ts';
@@ -10,6 +12,7 @@ import { ok, refusal, sh, until } from '../threads/threads.fixture.ts';
 import { atHost } from './at-host.ts';
 import { startLine, startProgram, startTestHost } from './hosts.fixture.ts';
 import type { TestHost } from './hosts.fixture.ts';
+import { beginConnection, hostDelaySeconds, numberConnection } from './store.ts';
 
 vi.setConfig({ testTimeout: 120_000, hookTimeout: 60_000 });
 
@@ -128,6 +131,52 @@ test('a second program replaces the first, a new token ends its connection, and 
   await ok(s.call('POST', `/api/hosts/${host.id}/token`, {}, { cookie: host.cookie }));
   expect(await second.ended).toMatch(/token/i);
   await host.is('offline');
+});
+
+test('a connection that was dialed before the one of now, and begins after it, replaces nothing', async () => {
+  const { ctx } = s.service;
+  const row = () =>
+    ctx.db.selectFrom('hosts').selectAll().where('id', '=', host.id).executeTakeFirstOrThrow();
+  const epoch = await numberConnection(ctx.db);
+  await host.stop();
+  await host.is('offline');
+  const program = startProgram(s, host);
+  await host.is('online');
+  const { token_hash: tokenHash, socket } = await row();
+  const late = { hostId: host.id, epoch, tokenHash: tokenHash!, processId: ctx.processId, place: '/late' };
+  const status = {
+    version: '1',
+    providers: [],
+    share: 'owner' as const,
+    bindings: [],
+    tasks: [],
+    workspaces: [],
+  };
+  expect(await transaction(ctx, (tx) => beginConnection(tx, late, status))).toBe('replaced');
+  expect((await row()).socket).toBe(socket);
+  await program.stop();
+});
+
+test('work that is put off until its host connects is not missed by a host that connects meanwhile', async () => {
+  const { ctx } = s.service;
+  const delay = (tx: Parameters<typeof hostDelaySeconds>[0]) => hostDelaySeconds(tx, host.id, 60);
+  expect(await transaction(ctx, delay)).toBe(1);
+  await host.stop();
+  await host.is('offline');
+  const program = await transaction(ctx, async (tx) => {
+    expect(await delay(tx)).toBe(60);
+    const begun = startProgram(s, host);
+    await until('the host to wait for this transaction', async () => {
+      const { rows } = await sql`
+        select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock' and query like '%"hosts"%'`.execute(
+        ctx.db,
+      );
+      return rows.length > 0;
+    });
+    return begun;
+  });
+  await host.is('online');
+  await program.stop();
 });
 
 test('with a host go its runs: those under way, and those that wait', async () => {

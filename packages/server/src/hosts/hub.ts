@@ -2,7 +2,7 @@
  * The connections of hosts that this process holds. The row of a host says which one of all processes' connections is
  * its own: the one with the newest number. What a host tells is read when it connects, and every 15 s.
  *
- *   admitted   its token counts            what it tells is read
+ *   admitted   its token counts            it has its number, and what it tells is read
  *   its own    that is stored: online      calls are passed on to it (relay.ts)
  *   over       silence, its end, another connection, another token, or the end of the host
  */
@@ -26,7 +26,7 @@ import type { KnownHost } from './authenticate-host.ts';
 import { HostConnection } from './connection.ts';
 import { forgetEnded } from './forget-ended.ts';
 import { startRelay } from './relay.ts';
-import { beginConnection, endConnection, storeStatus, touchConnection } from './store.ts';
+import { beginConnection, endConnection, numberConnection, storeStatus, touchConnection } from './store.ts';
 
 const PATH = '/api/hosts/connect';
 const STATUS_MS = 15_000;
@@ -88,13 +88,15 @@ export class HostHub {
     const asked = (request.headers['sec-websocket-protocol'] ?? '').split(',').map((name) => name.trim());
     if (!asked.includes(HOST_PROTOCOL))
       throw invalid({ path: '/headers/sec-websocket-protocol', message: `has to be ${HOST_PROTOCOL}` });
+    // Before the program knows that it is connected: it dials again only afterwards.
+    const epoch = await numberConnection(this.#ctx.db);
     if (this.#isClosed || socket.destroyed) return void socket.destroy();
     const introduce = (headers: string[], of: IncomingMessage) => {
       if (of !== request) return;
       headers.push(`${HOST_ID_HEADER}: ${host.id}`, `${HOST_NAME_HEADER}: ${encodeURIComponent(host.name)}`);
     };
     this.#wss.on('headers', introduce);
-    this.#wss.handleUpgrade(request, socket, head, (ws) => this.#welcome(ws, host));
+    this.#wss.handleUpgrade(request, socket, head, (ws) => this.#welcome(ws, host, epoch));
     this.#wss.off('headers', introduce);
   }
 
@@ -115,8 +117,8 @@ export class HostHub {
     return host;
   }
 
-  #welcome(ws: WebSocket, host: KnownHost): void {
-    const connection = new HostConnection(ws, host);
+  #welcome(ws: WebSocket, host: KnownHost, epoch: number): void {
+    const connection = new HostConnection(ws, host, epoch);
     this.#all.add(connection);
     const ended = new Promise<void>((resolve) => connection.onClosed(resolve)).then(() =>
       this.#ended(connection),
@@ -130,21 +132,17 @@ export class HostHub {
   }
 
   async #begin(connection: HostConnection): Promise<void> {
-    const { host } = connection;
+    const { host, epoch } = connection;
     const { place } = await this.#relay;
     const status = await this.#ask(connection, WELCOME_MS);
-    const epoch = await transaction(this.#ctx, (tx) =>
-      beginConnection(
-        tx,
-        { hostId: host.id, tokenHash: host.token_hash, processId: this.#ctx.processId, place },
-        status,
-      ),
+    const { processId } = this.#ctx;
+    const begun = await transaction(this.#ctx, (tx) =>
+      beginConnection(tx, { hostId: host.id, epoch, tokenHash: host.token_hash, processId, place }, status),
     );
-    if (epoch === null) return connection.end('refused');
-    connection.epoch = epoch;
+    if (begun !== 'begun') return connection.end(begun);
     if (connection.over.signal.aborted) return this.#ended(connection);
     const other = this.#own.get(host.id);
-    if (other && other.epoch! > epoch) return connection.end('replaced');
+    if (other && other.epoch > epoch) return connection.end('replaced');
     this.#own.set(host.id, connection);
     other?.end('replaced');
     this.#ctx.log.info({ host: host.id }, 'a host is online');
@@ -164,12 +162,12 @@ export class HostHub {
 
   async #renew(connection: HostConnection): Promise<void> {
     const { host, epoch } = connection;
-    if (connection.silentMs < PING_MS) await touchConnection(this.#ctx.db, host.id, epoch!);
+    if (connection.silentMs < PING_MS) await touchConnection(this.#ctx.db, host.id, epoch);
     // Its person may have left the organization.
     await this.#look(host.id);
     if (connection.over.signal.aborted) return;
     const status = await this.#ask(connection, STATUS_MS);
-    await transaction(this.#ctx, (tx) => storeStatus(tx, { hostId: host.id, epoch: epoch! }, status));
+    await transaction(this.#ctx, (tx) => storeStatus(tx, { hostId: host.id, epoch }, status));
     this.#forget(connection, status);
   }
 
@@ -205,7 +203,7 @@ export class HostHub {
     for (const connection of here) {
       if (!now) connection.end('deleted');
       else if (!now.token_hash.equals(connection.host.token_hash)) connection.end('refused');
-      else if (connection.epoch !== null && connection.epoch < now.epoch) connection.end('replaced');
+      else if (connection.epoch < now.epoch) connection.end('replaced');
     }
   }
 
@@ -213,7 +211,6 @@ export class HostHub {
     const { host, epoch } = connection;
     this.#all.delete(connection);
     if (this.#own.get(host.id) === connection) this.#own.delete(host.id);
-    if (epoch === null) return;
     const silentMs = Math.round(connection.silentMs);
     await endConnection(this.#ctx.db, { hostId: host.id, epoch }, silentMs).catch((err: unknown) =>
       this.#ctx.log.warn(

@@ -12,11 +12,28 @@ import { wakeWaiting } from '../jobs/store.ts';
 /** A host, and whether it is online: its connection is held, and it showed a sign of life. */
 export type SeenHost = HostRow & { is_online: boolean };
 
+/** Until work is tried again whose host counts as online, and did not answer. */
+const ONLINE_SECONDS = 1;
+
 /** As the function `away_host` has it. */
 const isOnline = sql<boolean>`process_id is not null and last_seen_at > now() - ${SILENCE_MS} * interval '1 millisecond'`;
 
 export const selectHosts = (db: Db | Tx['db']) =>
   db.selectFrom('hosts').selectAll().select(isOnline.as('is_online'));
+
+/**
+ * For how long work that waits for a host is put off: the host wakes it when it connects. One that has connected since the work
+ * saw that it was away is seen here, and one that connects now waits for this transaction, and finds the work.
+ */
+export async function hostDelaySeconds(tx: Tx, hostId: string, mostSeconds: number): Promise<number> {
+  const host = await tx.db
+    .selectFrom('hosts')
+    .select(isOnline.as('is_online'))
+    .where('id', '=', hostId)
+    .forShare()
+    .executeTakeFirst();
+  return host?.is_online ? ONLINE_SECONDS : mostSeconds;
+}
 
 /** When a change is made: later than the one before. */
 const touched = sql<Date>`greatest(now(), updated_at + interval '1 millisecond')`;
@@ -84,8 +101,16 @@ export const removeHost = (tx: Tx, id: string) => endHosts(tx, { column: 'id', i
 /** The hosts of an organization that is deleted. */
 export const deleteHostsOf = (tx: Tx, orgId: string) => endHosts(tx, { column: 'org_id', id: orgId });
 
+/** A number for a connection that is being dialed: higher than those of all that were dialed before. */
+export async function numberConnection(db: Db): Promise<number> {
+  const { rows } = await sql<{ epoch: number }>`select nextval('host_connections') as epoch`.execute(db);
+  return rows[0]!.epoch;
+}
+
 interface Connected {
   hostId: string;
+  /** Its number. */
+  epoch: number;
   /** What is stored of the token that it came with. */
   tokenHash: Buffer;
   processId: string;
@@ -94,26 +119,32 @@ interface Connected {
 }
 
 /**
- * Makes a connection the host's own, and stores what it tells: it is online. Returns its number, with which it replaces the
- * one before; null where its token counts no more.
+ * Makes a connection the host's own, and stores what it tells: it is online. `refused` where its token counts no more, `replaced`
+ * where one that was dialed later has begun first.
  */
 export async function beginConnection(
   tx: Tx,
-  { hostId, tokenHash, processId, place }: Connected,
+  { hostId, epoch, tokenHash, processId, place }: Connected,
   status: HostStatus,
-): Promise<number | null> {
-  const row = await tx.db
-    .updateTable('hosts')
-    .set({ epoch: sql<number>`epoch + 1`, process_id: processId, socket: place, ...told(status) })
+): Promise<'begun' | 'refused' | 'replaced'> {
+  const host = await tx.db
+    .selectFrom('hosts')
+    .select(['epoch', 'org_id'])
     .where('id', '=', hostId)
     .where('token_hash', '=', tokenHash)
-    .returning(['epoch', 'org_id'])
+    .forUpdate()
     .executeTakeFirst();
-  if (!row) return null;
-  await storeBindings(tx, { org_id: row.org_id, id: hostId }, status.bindings);
+  if (!host) return 'refused';
+  if (host.epoch > epoch) return 'replaced';
+  await tx.db
+    .updateTable('hosts')
+    .set({ epoch, process_id: processId, socket: place, ...told(status) })
+    .where('id', '=', hostId)
+    .execute();
+  await storeBindings(tx, { org_id: host.org_id, id: hostId }, status.bindings);
   await wakeWaiting(tx, hostWait(hostId));
   tx.wake('hosts', hostId);
-  return row.epoch;
+  return 'begun';
 }
 
 const told = ({ version, share, providers }: HostStatus) => ({

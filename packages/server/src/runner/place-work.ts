@@ -6,6 +6,7 @@
 import type { Context } from '../context.ts';
 import { transaction } from '../db/transaction.ts';
 import type { Tx } from '../db/transaction.ts';
+import { hostDelaySeconds } from '../hosts/index.ts';
 import type { Job } from '../jobs/job.ts';
 import { atRunner } from './at-runner.ts';
 import { chooseRunner } from './choose.ts';
@@ -94,5 +95,5 @@ export async function freeAfter(ctx: Context, job: Pick<Job, 'signal'>, holder: 
 export async function awaitRoom(tx: Tx, job: Pick<Job, 'putOff'>, why: Unplaced): Promise<void> {
   if (why === 'no room') return job.putOff(tx, ROOM, WAIT_SECONDS);
   if (why === 'suspect') return job.putOff(tx, 'suspect runner', SUSPECT_SECONDS);
-  await job.putOff(tx, why, HOST_SECONDS);
+  await job.putOff(tx, why, await hostDelaySeconds(tx, why.slice('host:'.length), HOST_SECONDS));
 }

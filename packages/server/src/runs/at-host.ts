@@ -17,7 +17,7 @@ import type { Context } from '../context.ts';
 import type { RunRow } from '../db/schema.ts';
 import { transaction } from '../db/transaction.ts';
 import type { Tx } from '../db/transaction.ts';
-import { hostStanding, hostWait } from '../hosts/index.ts';
+import { hostDelaySeconds, hostStanding, hostWait } from '../hosts/index.ts';
 import { findTask } from '../runner/find-task.ts';
 import { toldOf } from '../skills/index.ts';
 import type { ClaimedRun, StartedRun } from './claimed-run.ts';
@@ -60,7 +60,9 @@ async function putOffUntilBack(
       .forUpdate()
       .executeTakeFirst();
     if (now?.cancel_requested_at) return 'stopped';
-    await job.putOff(tx, hostWait(ctx.host!.target.hostId), Math.min(graceLeft, LOOK_AGAIN_SECONDS));
+    const { hostId } = ctx.host!.target;
+    const delay = await hostDelaySeconds(tx, hostId, Math.min(graceLeft, LOOK_AGAIN_SECONDS));
+    await job.putOff(tx, hostWait(hostId), delay);
     return 'left';
   });
 }

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { once } from 'node:events';
 import { createReadStream } from 'node:fs';
 import {
   mkdir,
@@ -67,8 +68,10 @@ class LocalStore implements ObjectStore {
   }
 
   async getStream(key: string): Promise<Readable> {
-    const file = await openObject(this.root, key);
-    return createReadStream('', { fd: file });
+    // Without a FileHandle: one that is dropped unread would end the process when it is collected.
+    const stream = createReadStream(fileOf(this.root, key));
+    await once(stream, 'open').catch((error) => openFault(this.root, error));
+    return stream;
   }
 
   async getRange(key: string, start: number, end: number): Promise<Buffer> {
@@ -141,13 +144,13 @@ function fileOf(root: string, key: string): string {
 }
 
 async function openObject(root: string, key: string): Promise<FileHandle> {
-  try {
-    return await open(fileOf(root, key), 'r');
-  } catch (error) {
-    if (!isMissing(error)) throw storageError(error);
-    await assertThere(root);
-    throw new ObjectNotFoundError('there is no such object', { cause: error });
-  }
+  return open(fileOf(root, key), 'r').catch((error) => openFault(root, error));
+}
+
+async function openFault(root: string, error: unknown): Promise<never> {
+  if (!isMissing(error)) throw storageError(error);
+  await assertThere(root);
+  throw new ObjectNotFoundError('there is no such object', { cause: error });
 }
 
 async function useObject<T>(root: string, key: string, use: (file: FileHandle) => Promise<T>): Promise<T> {

@@ -4,6 +4,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
+import { setImmediate } from 'node:timers/promises';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import S3rver from 's3rver';
 import { createLocalStore, openLocalStore } from './local-store.ts';
@@ -47,6 +50,9 @@ async function s3(): Promise<Subject> {
     },
   };
 }
+
+setFlagsFromString('--expose-gc');
+const collect: () => void = runInNewContext('gc');
 
 const keysOf = async (store: ObjectStore, prefix: string) =>
   (await Array.fromAsync(store.list(prefix))).map((o) => o.key).sort();
@@ -92,6 +98,20 @@ describe.each([
       'one two',
       0,
     ]);
+  });
+
+  test('a stream that nobody reads ends no process', async () => {
+    await store.put('unread', Buffer.from('unread'));
+    await store.getStream('unread');
+    const faults: unknown[] = [];
+    const note = (error: unknown) => faults.push(error);
+    process.on('uncaughtException', note);
+    for (let i = 0; i < 5; i++) {
+      collect();
+      await setImmediate();
+    }
+    process.off('uncaughtException', note);
+    expect(faults).toEqual([]);
   });
 
   test('a stream that fails leaves no object', async () => {

@@ -1,3 +1,4 @@
+import type { Readable } from 'node:stream';
 import { sql } from 'kysely';
 import type { RawBuilder } from 'kysely';
 import Type from 'typebox';
@@ -70,16 +71,19 @@ type Texts = AsyncGenerator<string>;
 /** One snapshot, so that the parts are consistent. It ends before the caller reads. */
 async function readOut({ ctx, principal, signal }: Call, textsOf: (db: Snapshot) => Texts) {
   const close = await open.take(principal.orgId, signal);
+  let spooled: Readable | undefined;
   try {
     const leave = await reading.take(principal.orgId, signal);
     const stream = await ctx.db
       .transaction()
       .setIsolationLevel('repeatable read')
       .setAccessMode('read only')
-      .execute((db) => spool(ctx.config.dataDir, textsOf(db), signal))
+      .execute(async (db) => (spooled = await spool(ctx.config.dataDir, textsOf(db), signal)))
       .finally(leave);
     return stream.once('close', close);
   } catch (error) {
+    // The transaction may end badly after it.
+    spooled?.destroy();
     close();
     throw error;
   }
