@@ -12,7 +12,7 @@ import { isDatabaseAway } from '@headrace/server/db/faults.ts';
 import { existingSecretKeys, writeSecretKeys } from '@headrace/server/secret-keys.ts';
 import { newTally, verifyStorage } from '@headrace/server/sources/verify/verify-storage.ts';
 import type { StorageReport } from '@headrace/server/sources/verify/verify-storage.ts';
-import { openStore, openStoreForReading } from '@headrace/server/storage/open-store.ts';
+import { openStore, openStoreForAll, openStoreForReading } from '@headrace/server/storage/open-store.ts';
 import type { Cli } from '../core/cli.ts';
 import { EXIT } from '../core/exit.ts';
 import type { Exit } from '../core/exit.ts';
@@ -64,7 +64,7 @@ export async function restoreBackup(cli: Cli, folder: string): Promise<Exit> {
   await requireKeys(config, from);
   const place = await openPlace(config, from);
   try {
-    const store = await openStore(config);
+    const store = await openStoreForAll(config);
     try {
       const restored = await restore(
         { connection: place.connection, store, dataDir: config.dataDir },

@@ -8,6 +8,7 @@ import { newTally, verifyStorage } from '@headrace/server/sources/verify/verify-
 import type { StorageReport } from '@headrace/server/sources/verify/verify-storage.ts';
 import { StorageUnavailableError } from '@headrace/server/storage/object-store.ts';
 import { openStoreForReading } from '@headrace/server/storage/open-store.ts';
+import { statusOf } from '@headrace/server/storage/s3-attempts.ts';
 import type { Cli } from '../core/cli.ts';
 import { EXIT } from '../core/exit.ts';
 import type { Exit } from '../core/exit.ts';
@@ -92,7 +93,10 @@ async function requireProject({ db }: DatabaseHandle, id: string): Promise<void>
 function reasonOf(error: unknown, config: Config): string {
   if (isDatabaseAway(error)) return databaseAway(error, config).message;
   if (!(error instanceof StorageUnavailableError)) return (error as Error).message;
-  const { message } = (error.cause ?? error) as Error;
+  const fault = (error.cause ?? error) as Error;
+  const status = statusOf(fault);
+  // Where the answer has no text, the SDK's message says nothing.
+  const message = status === undefined ? fault.message : `${fault.message}, HTTP ${status}`;
   return config.s3
     ? `the bucket ${config.s3.bucket} does not serve requests (${message}): see that HEADRACE_S3_BUCKET, ` +
         'HEADRACE_S3_ENDPOINT and HEADRACE_S3_REGION name it, and that the credentials may read and list it'

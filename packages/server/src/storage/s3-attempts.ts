@@ -28,6 +28,9 @@ export const S3_LIMITS: S3Limits = {
   pauseMs: 100,
 };
 
+/** Of commands that read or write everything: a request that fails half a minute long must not end hours of work. */
+export const PATIENT_S3_LIMITS: S3Limits = { ...S3_LIMITS, attempts: 14 };
+
 const SLOW_FACTOR = 5;
 const LONGEST_PAUSE_MS = 5_000;
 
