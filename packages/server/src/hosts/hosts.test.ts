@@ -15,8 +15,8 @@ import type { TestServer } from '../service.fixture.ts';
 import { ok, refusal, sh, until } from '../threads/threads.fixture.ts';
 import { atHost } from './at-host.ts';
 import { startLine, startProgram, startTestHost } from './hosts.fixture.ts';
-import { HostHub } from './hub.ts';
 import type { TestHost } from './hosts.fixture.ts';
+import { HostHub } from './hub.ts';
 import { beginConnection, hostDelaySeconds, numberConnection } from './store.ts';
 
 vi.setConfig({ testTimeout: 120_000, hookTimeout: 60_000 });
