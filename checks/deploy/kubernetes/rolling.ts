@@ -12,8 +12,8 @@ import { until } from './processes.ts';
 import { requireNoRestarts } from './release.ts';
 
 const RUNS = 3;
-/** Longer than Helm takes until the last of them drains. */
-const WORK_SECONDS = 60;
+/** Longer than a silent journal is waited for, three times. */
+const WORK_SECONDS = 90;
 const REPLACED_MS = 4 * 60_000;
 /** The last Pod is told to end before its callers are. */
 const AFTER_MS = 8_000;

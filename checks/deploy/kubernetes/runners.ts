@@ -7,7 +7,7 @@ import { until } from './processes.ts';
 import type { Release } from './release.ts';
 
 export interface Runners {
-  /** Resolves once as many, and no others, take work. */
+  /** Resolves once as many, and no others, take work. Throws if one of them warns of something. */
   registered(count: number): Promise<void>;
   /** The Pod that has a thread's workspace. */
   podOf(thread: string): Promise<Stored>;
@@ -20,12 +20,15 @@ export function runnersOf(release: Release, database: Database): Runners {
   resolver.setServers([ADDRESS]);
   return {
     async registered(count) {
-      await until(`${count} runners are registered`, async () => {
-        const rows = await database.query(
-          `select from runners where state = 'ready' and not is_draining and is_ok`,
+      const ready = await until(`${count} runners are registered`, async () => {
+        const rows = await database.query<{ warnings: string[] }>(
+          `select status->'limits'->'warnings' as warnings
+          from runners where state = 'ready' and not is_draining and is_ok`,
         );
-        return rows.length === count;
+        return rows.length === count && rows;
       });
+      const [warning] = ready.flatMap(({ warnings }) => warnings);
+      if (warning !== undefined) throw new Error(`a runner warns: ${warning}`);
     },
     async podOf(thread) {
       const [row] = await database.query<{ name: string }>(
