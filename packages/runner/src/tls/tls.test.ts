@@ -125,13 +125,23 @@ describe('a server', () => {
     }
   });
 
-  test('does not wait for ever for a handshake', async () => {
-    const { port } = await listening(runner, ['worker']);
+  test('does not wait for ever for a handshake, and does not tell of who only asks whether it listens', async () => {
+    const { port, refusals } = await listening(runner, ['worker']);
+    connectPlain(port, '127.0.0.1').end();
     const socket = connectPlain(port, '127.0.0.1');
     onTestFinished(() => void socket.destroy());
     socket.resume();
     await once(socket, 'close');
+    expect(refusals).toEqual([]);
   }, 30_000);
+
+  test('tells of a peer that speaks something else', async () => {
+    const { port, refusals } = await listening(runner, ['worker']);
+    const socket = connectPlain(port, '127.0.0.1');
+    socket.resume().end('GET / HTTP/1.1\r\n\r\n');
+    await once(socket, 'close');
+    expect(refusals).toEqual(['127.0.0.1 did not pass the handshake (ERR_SSL_HTTP_REQUEST)']);
+  });
 });
 
 describe('a client', () => {
