@@ -125,8 +125,9 @@ const isReady = ({ metadata, status }: Stored) =>
 
 export function requireNoRestarts(pods: Stored[]): void {
   for (const { metadata, status } of pods)
-    for (const { restartCount } of status.containerStatuses)
-      if (restartCount > 0) throw new Error(`${metadata.name} was restarted ${restartCount} times`);
+    for (const { restartCount, lastState } of status.containerStatuses)
+      if (restartCount > 0)
+        throw new Error(`${metadata.name} was restarted after ${JSON.stringify(lastState.terminated)}`);
 }
 
 type Create = (kind: string, name: string, more: object) => Promise<unknown>;
