@@ -11,7 +11,7 @@ import type { Running } from './processes.ts';
 import { programOf } from './servers.ts';
 
 const BASE = `https://${ADDRESS}:6443`;
-const HELM_MS = 6 * 60_000;
+const HELM_MS = 11 * 60_000;
 
 export interface Cluster {
   api: Api;

@@ -1,5 +1,5 @@
 /** What Pods say, those too that are gone by the time that somebody asks. */
-import { mkdirSync } from 'node:fs';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Api } from './api.ts';
 import { repeat } from './processes.ts';
@@ -7,7 +7,7 @@ import type { Repeated } from './processes.ts';
 
 const LOOK_MS = 500;
 
-/** A file for each Pod of the namespace, below `folder`. */
+/** A file for each Pod of the namespace, below `folder`, and one of its events. */
 export function keepLogs(api: Api, namespace: string, folder: string): Repeated {
   mkdirSync(folder);
   const kept = new Set<string>();
@@ -17,5 +17,11 @@ export function keepLogs(api: Api, namespace: string, folder: string): Repeated 
       const path = `/api/v1/namespaces/${namespace}/pods/${metadata.name}/log?follow=true&timestamps=true`;
       if (await api.follow(path, join(folder, `${metadata.name}.log`))) kept.add(metadata.uid);
     }
+    const events = await api.list(`/api/v1/namespaces/${namespace}/events`);
+    const lines = events.map(
+      ({ metadata, involvedObject, reason, message, count }) =>
+        `${metadata.creationTimestamp} ${involvedObject.kind}/${involvedObject.name} ${reason} (${count}): ${message}\n`,
+    );
+    writeFileSync(join(folder, 'events.log'), lines.toSorted().join(''));
   });
 }

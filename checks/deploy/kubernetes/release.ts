@@ -64,7 +64,7 @@ export async function prepareRelease(
   });
   await makeCertificates(scratch, create);
   await makeVolume(scratch, create);
-  const common = ['--namespace', NAMESPACE, '--values', VALUES, '--wait', '--timeout', '5m'];
+  const common = ['--namespace', NAMESPACE, '--values', VALUES, '--wait', '--timeout', '10m'];
   let before: string[] = [];
   let address = '';
   let caller: Caller | undefined;
@@ -92,7 +92,7 @@ export async function prepareRelease(
       await helm('upgrade', RELEASE, CHART, ...common, ...sets.map((set) => `--set=${set}`));
     },
     async uninstall() {
-      await helm('uninstall', RELEASE, '--namespace', NAMESPACE, '--wait', '--timeout', '5m');
+      await helm('uninstall', RELEASE, '--namespace', NAMESPACE, '--wait', '--timeout', '10m');
     },
     pods,
     async deletePod({ metadata }, gracePeriodSeconds) {
@@ -125,8 +125,9 @@ const isReady = ({ metadata, status }: Stored) =>
 
 export function requireNoRestarts(pods: Stored[]): void {
   for (const { metadata, status } of pods)
-    for (const { restartCount } of status.containerStatuses)
-      if (restartCount > 0) throw new Error(`${metadata.name} was restarted ${restartCount} times`);
+    for (const { restartCount, lastState } of status.containerStatuses)
+      if (restartCount > 0)
+        throw new Error(`${metadata.name} was restarted after ${JSON.stringify(lastState.terminated)}`);
 }
 
 type Create = (kind: string, name: string, more: object) => Promise<unknown>;

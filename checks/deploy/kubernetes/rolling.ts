@@ -14,7 +14,7 @@ import { requireNoRestarts } from './release.ts';
 const RUNS = 3;
 /** Longer than a silent journal is waited for, three times. */
 const WORK_SECONDS = 90;
-const REPLACED_MS = 4 * 60_000;
+const REPLACED_MS = 6 * 60_000;
 /** The last Pod is told to end before its callers are. */
 const AFTER_MS = 8_000;
 
