@@ -1,6 +1,7 @@
 /** Kubernetes' API by its own addresses: what the servers store, without a client's opinion of it. */
-import { readFileSync } from 'node:fs';
+import { createWriteStream, readFileSync } from 'node:fs';
 import { Agent, request } from 'node:https';
+import { pipeline } from 'node:stream/promises';
 import type { Manifest } from '../chart/manifests.ts';
 
 const LIMIT_MS = 30_000;
@@ -63,6 +64,20 @@ export function connect(base: string, token: string, authority: string) {
     });
   }
 
+  /** Writes what comes into a file, for as long as it comes. False if nothing can come yet. */
+  function follow(path: string, file: string): Promise<boolean> {
+    return new Promise((resolve) => {
+      const headers = { authorization: `Bearer ${token}` };
+      const asked = request(`${base}${path}`, { agent, headers }, (answer) => {
+        resolve(answer.statusCode === 200);
+        if (answer.statusCode !== 200) return answer.resume();
+        return pipeline(answer, createWriteStream(file)).catch(() => {});
+      });
+      asked.on('error', () => resolve(false));
+      asked.end();
+    });
+  }
+
   /** Throws on any status but 2xx. */
   async function call<T = Stored>(method: string, path: string, body?: object): Promise<T> {
     const { status, text } = await send(method, path, body);
@@ -92,6 +107,7 @@ export function connect(base: string, token: string, authority: string) {
 
   return {
     send,
+    follow,
     call,
     list,
     pods: (namespace: string, role?: string) =>

@@ -3,17 +3,15 @@ import { generateKeyPairSync, randomBytes } from 'node:crypto';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { HELM } from '../chart/tools.ts';
+import { ADDRESS, SERVICE_RANGE } from './addresses.ts';
 import { connect } from './api.ts';
 import type { Api } from './api.ts';
 import { call, start, until } from './processes.ts';
 import type { Running } from './processes.ts';
 import { programOf } from './servers.ts';
 
-/** The node's and the control plane's. */
-const ADDRESS = '10.99.0.1';
 const BASE = `https://${ADDRESS}:6443`;
-const SERVICE_RANGE = '10.98.0.0/16';
-const HELM_MS = 6 * 60_000;
+const HELM_MS = 11 * 60_000;
 
 export interface Cluster {
   api: Api;
@@ -30,6 +28,8 @@ export async function startCluster(scratch: string): Promise<Cluster> {
   await call('ip', ['address', 'add', `${ADDRESS}/24`, 'dev', 'node']);
   await call('ip', ['link', 'set', 'node', 'up']);
   await call('ip', ['route', 'add', 'default', 'via', ADDRESS]);
+  // Between Pods, and from them to the node.
+  writeFileSync('/proc/sys/net/ipv4/ip_forward', '1');
 
   const token = randomBytes(16).toString('hex');
   const { publicKey, privateKey } = generateKeyPairSync('rsa', {
@@ -55,6 +55,8 @@ export async function startCluster(scratch: string): Promise<Cluster> {
     `--service-account-signing-key-file=${file('accounts.key', privateKey)}`,
     `--token-auth-file=${file('tokens.csv', `${token},admin,1,system:masters\n`)}`,
     '--authorization-mode=RBAC',
+    // Their names are nobody's.
+    '--kubelet-preferred-address-types=InternalIP',
     '--allow-privileged',
   ]);
   const authority = join(certificates, 'apiserver.crt');

@@ -4,8 +4,9 @@ import { join } from 'node:path';
 import { CHART, manifestsOf, named } from '../chart/manifests.ts';
 import type { Stored } from './api.ts';
 import type { Cluster } from './cluster.ts';
+import type { Node } from './node.ts';
 import { pretendNodes } from './pretend-nodes.ts';
-import type { Node, PretendNodes } from './pretend-nodes.ts';
+import type { PretendNodes } from './pretend-nodes.ts';
 import { until } from './processes.ts';
 
 const NAMESPACE = 'apps';

@@ -1,18 +1,13 @@
 /**
  * Nodes without a kubelet: what the scheduler puts there counts as started, the Pods of the migration as ended. So the
- * control plane does all that it does, on a machine that runs no containers.
+ * control plane does all that it does with values that need what no node here has, and a migration fails when it is to.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Api, Stored } from './api.ts';
+import type { Node } from './node.ts';
 
 const BEAT_MS = 5_000;
 const ROLE = 'app.kubernetes.io/component';
-
-export interface Node {
-  name: string;
-  labels: Record<string, string>;
-  taints?: { key: string; effect: string }[];
-}
 
 export interface PretendNodes {
   /** Called before a Pod counts as started; false makes it fail. */

@@ -13,27 +13,38 @@ const LOG_TAIL = 3_000;
 
 export interface Running {
   name: string;
+  pid: number;
   isUp(): boolean;
   /** The end of what it said. */
   said(): string;
+  signal(name: NodeJS.Signals): void;
   stop(): Promise<void>;
 }
 
 /** All that were started and live, youngest first, for the end. */
 const running: Running[] = [];
 
-export function start(scratch: string, program: string, args: string[]): Running {
+/** `through` begins the command line: what enters namespaces and goes on as the program. */
+export function start(
+  scratch: string,
+  program: string,
+  args: string[],
+  through: readonly string[] = [],
+): Running {
   const name = program.split('/').at(-1)!;
   const path = join(scratch, `${name}.log`);
   const log = openSync(path, 'a');
-  const child = spawn(program, args, { stdio: ['ignore', log, log] });
+  const [command, ...rest] = [...through, program, ...args];
+  const child = spawn(command!, rest, { stdio: ['ignore', log, log] });
   let failure: Error | undefined;
   child.once('error', (error) => (failure = error));
   const isUp = () => failure === undefined && child.exitCode === null && child.signalCode === null;
   const one: Running = {
     name,
+    pid: child.pid ?? 0,
     isUp,
     said: () => `${failure?.message ?? ''}${readFileSync(path, 'utf8').slice(-LOG_TAIL)}`,
+    signal: (name) => void child.kill(name),
     stop: () => stop(child, isUp),
   };
   running.unshift(one);
@@ -81,4 +92,23 @@ export async function until<T>(
     }
   }
   throw new Error(`not in ${limitMs / 1000} s: ${what}${last}`);
+}
+
+export interface Repeated {
+  stop(): Promise<void>;
+}
+
+/** Does something again and again. A failure is printed, and tried again. */
+export function repeat(what: string, everyMs: number, act: () => Promise<void>): Repeated {
+  const ending = new AbortController();
+  const loop = (async () => {
+    for (; !ending.signal.aborted; await sleep(everyMs))
+      await act().catch((error: Error) => console.error(`${what}: ${error.message}`));
+  })();
+  return {
+    async stop() {
+      ending.abort();
+      await loop;
+    },
+  };
 }

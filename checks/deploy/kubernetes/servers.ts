@@ -24,7 +24,13 @@ const ADDRESS =
   'http://deb.debian.org/debian/pool/main/k/kubernetes/kubernetes_1.20.5+really1.20.2.orig.tar.gz';
 const SHA256 = 'b83c0780efb182d928dc63d46488a847f161f04e40a94b96bf5247dd671ecdfc';
 const SOURCE = join(CACHE, `kubernetes-${VERSION}`);
-const SERVERS = ['kube-apiserver', 'kube-controller-manager', 'kube-scheduler'] as const;
+const SERVERS = [
+  'kubelet',
+  'kube-proxy',
+  'kube-apiserver',
+  'kube-controller-manager',
+  'kube-scheduler',
+] as const;
 const GO = '/usr/lib/go-1.19/bin';
 const DOWNLOAD_MS = 5 * 60_000;
 /** Of one server. The first one, with the generators of code, takes eleven minutes of one core. */

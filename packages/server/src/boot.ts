@@ -18,6 +18,7 @@ import { lockDataDir, startEmbeddedPostgres } from './db/embedded/index.ts';
 import { migrate } from './db/migrate.ts';
 import { EventHub, Publisher } from './events/index.ts';
 import { signingKeyFault } from './git/signing-key.ts';
+import { connectionsEnd } from './http/leaving.ts';
 import { newId, setIdClock } from './ids.ts';
 import { openLimits } from './limits/limits.ts';
 import type { MachinesConfig } from './machines-config.ts';
@@ -51,6 +52,8 @@ export interface Service {
   metricsPort: number | null;
   /** What the first start generated, to be shown once. */
   notices: string[];
+  /** Goes on answering for a moment, so that callers learn that their connections end. To be called before `stop`. */
+  leave(): Promise<void>;
   /** Answers what is under way, ends streams and jobs, stops the database last. At most 10 s. */
   stop(): Promise<void>;
 }
@@ -110,6 +113,7 @@ async function boot(config: Config, log: Logger, ends: Ends): Promise<Service> {
   setIdClock(() => bus.databaseTime());
   const limits = openLimits(openWindowStore(pooled), bus, processId, log);
   stops.push(() => limits.close());
+  const leaving = new AbortController();
   const shutdown = new AbortController();
   const runner = await opening;
   const fleet = config.machines ? openFleet(config.machines, { db: database.db, log, metrics }) : null;
@@ -130,6 +134,7 @@ async function boot(config: Config, log: Logger, ends: Ends): Promise<Service> {
     log,
     metrics,
     secretKey: secretKeys.current,
+    leaving: leaving.signal,
     shutdown: shutdown.signal,
   };
   const ctx: Context = {
@@ -179,7 +184,12 @@ async function boot(config: Config, log: Logger, ends: Ends): Promise<Service> {
     ctx,
     metricsPort: monitor?.port ?? null,
     notices,
+    async leave() {
+      leaving.abort();
+      if (app) await connectionsEnd(app.server);
+    },
     async stop() {
+      leaving.abort();
       shutdown.abort();
       await Promise.all([app?.close(), work?.stop()]);
       await stopAll();

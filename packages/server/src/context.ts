@@ -43,6 +43,8 @@ export interface Context {
   version: string;
   /** Where the API is reached: the configured port, or the one that this process was given for 0. */
   listening: { port: number };
+  /** Fires a moment before `shutdown`: answers say that their connection ends. */
+  leaving: AbortSignal;
   /** Ends with the process: long polls, streams and waits stop on it. */
   shutdown: AbortSignal;
 }

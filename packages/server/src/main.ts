@@ -61,6 +61,7 @@ async function stop(): Promise<void> {
   isStopping = true;
   // A part that does not end is left to the next start: everything accepted is in the database.
   setTimeout(() => process.exit(0), STOP_LIMIT_MS).unref();
+  await service?.leave();
   await service?.stop().catch((err: unknown) => log.error({ err }, 'the service did not stop cleanly'));
   process.exit(0);
 }

@@ -144,7 +144,8 @@ const ROUTES: Record<string, Handler> = {
     const only = onlyOf(query);
     const gone = new AbortController();
     res.once('close', () => gone.abort());
-    res.writeHead(200, { 'content-type': JOURNAL_TYPE }).flushHeaders();
+    // Not by writeHead, whose headers nobody can read: signs of life go by the type.
+    res.setHeader('content-type', JOURNAL_TYPE).flushHeaders();
     const from = Number(query.get('from') ?? 0);
     const entries = only ? journal.readDraft(from, gone.signal) : journal.read(from, gone.signal);
     for await (const entry of entries) {

@@ -150,9 +150,11 @@ describe.skipIf(!bench)('a runner that a partition hides', async () => {
     const journal = (async () => {
       for await (const entry of client.journal('op_1')) types.push(entry.type);
     })();
-    journal.catch(() => {});
+    let brokenAt: number | undefined;
+    journal.catch(() => (brokenAt = performance.now()));
     // Silent for longer than the client waits: signs of life keep it.
     await expect.poll(() => performance.now() - startedAt > 12_000, { timeout: 30_000 }).toBe(true);
+    expect(brokenAt).toBeUndefined();
     await client.status();
     link.isCut = true;
     const cutAt = performance.now();

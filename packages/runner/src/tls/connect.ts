@@ -67,9 +67,11 @@ export function connectTls(
       () => fail(new Error(`${addressText({ host, port })} did not accept within ${timeoutMs} ms.`)),
       timeoutMs,
     );
-    socket.once('error', fail).once('secureConnect', () => {
+    // Of a name with two addresses: the error of both has no message of its own.
+    const failed = (error: Error): void => fail(error instanceof AggregateError ? error.errors[0] : error);
+    socket.once('error', failed).once('secureConnect', () => {
       clearTimeout(timer);
-      socket.off('error', fail);
+      socket.off('error', failed);
       socket.setNoDelay(true).setKeepAlive(true, KEEPALIVE_MS);
       tls.watch(socket);
       resolve(socket);

@@ -46,6 +46,8 @@ export function createTlsServer(options: TlsServerOptions, onRequest: RequestLis
     socket.destroy();
   });
   server.on('tlsClientError', (error: NodeJS.ErrnoException, socket) => {
+    // Who says nothing asks whether the port listens, as Kubernetes' probes and load balancers do all the time.
+    if (error.code === 'ERR_TLS_HANDSHAKE_TIMEOUT') return;
     onRefused(`${socket.remoteAddress ?? 'a peer'} did not pass the handshake (${error.code ?? 'no code'})`);
   });
   keepRenewed(server, tls);

@@ -1,3 +1,4 @@
+import dns from 'node:dns';
 import { once } from 'node:events';
 import { copyFileSync, mkdtempSync, readFileSync } from 'node:fs';
 import { request } from 'node:http';
@@ -124,13 +125,23 @@ describe('a server', () => {
     }
   });
 
-  test('does not wait for ever for a handshake', async () => {
-    const { port } = await listening(runner, ['worker']);
+  test('does not wait for ever for a handshake, and does not tell of who only asks whether it listens', async () => {
+    const { port, refusals } = await listening(runner, ['worker']);
+    connectPlain(port, '127.0.0.1').end();
     const socket = connectPlain(port, '127.0.0.1');
     onTestFinished(() => void socket.destroy());
     socket.resume();
     await once(socket, 'close');
+    expect(refusals).toEqual([]);
   }, 30_000);
+
+  test('tells of a peer that speaks something else', async () => {
+    const { port, refusals } = await listening(runner, ['worker']);
+    const socket = connectPlain(port, '127.0.0.1');
+    socket.resume().end('GET / HTTP/1.1\r\n\r\n');
+    await once(socket, 'close');
+    expect(refusals).toEqual(['127.0.0.1 did not pass the handshake (ERR_SSL_HTTP_REQUEST)']);
+  });
 });
 
 describe('a client', () => {
@@ -342,4 +353,17 @@ test('addresses', () => {
   expect(parseAddress('[::1]:1')).toEqual({ host: '::1', port: 1 });
   for (const text of ['a', 'a:0', 'a:65536', '::1:1', '[a]:1', 'https://a:1', 'a b:1', ':1'])
     expect(parseAddress(text)).toBe(null);
+});
+
+test('where none of several addresses accepts, the error says why', async () => {
+  const both = [
+    { address: '127.0.0.1', family: 4 },
+    { address: '127.0.0.2', family: 4 },
+  ];
+  const lookup = vi.spyOn(dns, 'lookup');
+  onTestFinished(() => lookup.mockRestore());
+  lookup.mockImplementation(((_host: string, _options: unknown, done: (...found: unknown[]) => void) =>
+    done(null, both)) as unknown as typeof dns.lookup);
+  const target = { host: 'both.test', port: 1, tls: new TlsCredentials(worker) };
+  await expect(connectTls(target, { role: 'runner' })).rejects.toThrow('connect ECONNREFUSED 127.0.0.1:1');
 });

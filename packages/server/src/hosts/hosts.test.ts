@@ -1,9 +1,13 @@
 /** Threads at hosts, with the real program in this process: its connection, runs over it, and what becomes of them. */
 import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import type { IncomingMessage } from 'node:http';
 import { join } from 'node:path';
+import { duplexPair } from 'node:stream';
+import { text } from 'node:stream/consumers';
 import { sql } from 'kysely';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test, vi } from 'vitest';
+import { openDatabase } from '../db/database.ts';
 import { transaction } from '../db/transaction.ts';
 import { localFolder } from '../scm/local/folders.ts';
 import { startTestServer } from '../service.fixture.ts';
@@ -12,6 +16,7 @@ import { ok, refusal, sh, until } from '../threads/threads.fixture.ts';
 import { atHost } from './at-host.ts';
 import { startLine, startProgram, startTestHost } from './hosts.fixture.ts';
 import type { TestHost } from './hosts.fixture.ts';
+import { HostHub } from './hub.ts';
 import { beginConnection, hostDelaySeconds, numberConnection } from './store.ts';
 
 vi.setConfig({ testTimeout: 120_000, hookTimeout: 60_000 });
@@ -177,6 +182,22 @@ test('work that is put off until its host connects is not missed by a host that 
   });
   await host.is('online');
   await program.stop();
+});
+
+test('a dial while the database is away is answered with 503', async () => {
+  const { ctx } = s.service;
+  const away = openDatabase({ connectionString: 'postgresql://127.0.0.1:1/none' });
+  const hub = new HostHub({ ...ctx, db: away.db, processId: `${ctx.processId}-away` });
+  const [near, far] = duplexPair();
+  const request = {
+    url: '/api/hosts/connect',
+    headers: { authorization: `Bearer ${host.token}` },
+    socket: near,
+  };
+  hub.upgrade(request as unknown as IncomingMessage, near, Buffer.alloc(0));
+  expect(await text(far)).toMatch(/^HTTP\/1\.1 503 [^]*"code":"unavailable"/);
+  await hub.close();
+  await away.close();
 });
 
 test('with a host go its runs: those under way, and those that wait', async () => {

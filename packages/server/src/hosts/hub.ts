@@ -19,6 +19,7 @@ import type { WebSocket } from 'ws';
 import type { Context } from '../context.ts';
 import { transaction } from '../db/transaction.ts';
 import { anonymous } from '../http/admission.ts';
+import { databaseFault } from '../http/database-faults.ts';
 import { ApiError, invalid } from '../http/errors.ts';
 import { retryHeaders } from '../http/rate-limit.ts';
 import { authenticateHost, findKnown } from './authenticate-host.ts';
@@ -221,7 +222,8 @@ export class HostHub {
   }
 
   #asApiError(error: unknown): ApiError {
-    if (error instanceof ApiError) return error;
+    const known = error instanceof ApiError ? error : databaseFault(error);
+    if (known) return known;
     this.#ctx.log.error({ err: error }, 'a host could not connect');
     return new ApiError('internal', 'Something failed on our side. Retry in a moment.', { cause: error });
   }

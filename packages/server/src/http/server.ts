@@ -17,6 +17,7 @@ import { boundConnections, proxyAddresses } from './connections.ts';
 import { serveDocs } from './docs.ts';
 import { Endpoint } from './endpoint.ts';
 import { LargeJson } from './large-json.ts';
+import { closeAnswered, sayWhenLeaving } from './leaving.ts';
 import { noSuchPath } from './errors.ts';
 import { hasTwoHosts } from './hosts.ts';
 import { Intake } from './intake.ts';
@@ -27,8 +28,6 @@ import { refuseOtherMethods } from './refuse-methods.ts';
 import { sendClientError, sendError } from './send-error.ts';
 import { StreamPlaces } from './stream-places.ts';
 import type { Receipts } from './write-request.ts';
-
-const CLOSE_IDLE_MS = 20;
 
 export interface PreviewProxy {
   handles(request: IncomingMessage): boolean;
@@ -70,6 +69,7 @@ export async function createHttpServer(ctx: Context, parts: Parts): Promise<Fast
       void refuse(error, request, reply);
     },
   }) as never;
+  sayWhenLeaving(app, ctx.leaving);
   closeAnswered(app.server, ctx.shutdown);
   boundConnections(app.server, {
     limit: ctx.config.addressConnections,
@@ -161,21 +161,6 @@ function measured(metrics: ServerMetrics, { operation: { name } }: Route, endpoi
       );
     done();
   };
-}
-
-/**
- * A connection whose request is answered while the server closes, a long poll's, is idle only then: it
- * would hold the end up for its keep-alive.
- */
-function closeAnswered(server: Server, shutdown: AbortSignal): void {
-  shutdown.addEventListener(
-    'abort',
-    () => {
-      const timer = setInterval(() => server.closeIdleConnections(), CLOSE_IDLE_MS);
-      server.once('close', () => clearInterval(timer));
-    },
-    { once: true },
-  );
 }
 
 function requestId(header: string | string[] | undefined): string {

@@ -89,6 +89,7 @@ export async function driveTurn(started: StartedRun): Promise<TurnEnd> {
       if (found === 'gone') return { kind: 'gone' };
       if (found === 'left') return { kind: 'left' };
       workspace = 'lost';
+      ctx.log.warn({ err: followed.error, run: run.id }, 'the journal of a run broke off: the run is lost');
       return { kind: 'lost', text };
     }
     return watch.isGone ? { kind: 'gone' } : { kind: 'ended', end: followed.end, text };
