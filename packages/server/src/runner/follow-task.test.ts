@@ -1,6 +1,6 @@
 import { RunnerError } from '@headrace/runner/client';
 import type { JournalEntry } from '@headrace/runner/protocol';
-import { describe, expect, test, vi } from 'vitest';
+import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { followTask } from './follow-task.ts';
 
 const output = (offset: number): JournalEntry => ({
@@ -96,6 +96,23 @@ describe('ended', () => {
       [6, 2],
       [6, 3],
     ]);
+  });
+
+  test('counts breaks anew after a connection that lasted, but for its limit', async () => {
+    vi.useFakeTimers({ toFake: ['performance'] });
+    onTestFinished(() => void vi.useRealTimers());
+    const resumeFrom = vi.fn((next: number, _breaks: number) => Promise.resolve(next));
+    const minutes = [0, 0, 2, 0, 5];
+    const { followed } = follow(
+      [...minutes.map((_, i) => ({ entries: [output(i)], fault: away() })), { entries: [END] }],
+      {
+        resumeFrom,
+        limitMs: 4 * 60_000,
+        onEntry: ({ offset }) => void vi.advanceTimersByTime(minutes[offset]! * 60_000),
+      },
+    );
+    await followed;
+    expect(resumeFrom.mock.calls.map(([, breaks]) => breaks)).toEqual([1, 2, 1, 2, 3]);
   });
 
   test('reads again from wherever it is asked to', async () => {

@@ -29,11 +29,14 @@ interface FollowOptions {
    */
   onEntry(this: void, entry: Exclude<JournalEntry, TaskEnd>): void | Promise<void>;
   /**
-   * Returns the offset to read on from after the connection broke for the `breaks`th time, or null when the
+   * Returns the offset to read on from after the connection broke for the `breaks`th time in a row, or null when the
    * task is lost. `next` is the offset after the last entry. Without it the first break is the last.
    */
   resumeFrom?(this: void, next: number, breaks: number): Promise<number | null>;
 }
+
+/** A connection that lasted for so long breaks for a reason of its own: breaks are counted anew. */
+const STEADY_MS = 60_000;
 
 /** Throws what `onEntry` and `resumeFrom` throw. */
 export async function followTask(
@@ -41,11 +44,14 @@ export async function followTask(
   taskId: string,
   options: FollowOptions,
 ): Promise<Followed> {
-  const { signal, resumeFrom } = options;
+  const { signal, resumeFrom, limitMs = Infinity } = options;
   let from: number | null = options.from ?? 0;
   for (let breaks = 1; ; breaks++) {
+    const begunAt = performance.now();
     const read = await readJournal(ctx, taskId, from, options);
     if (read.kind !== 'broken') return read;
+    const ms = performance.now() - begunAt;
+    if (ms > STEADY_MS && ms < limitMs) breaks = 1;
     from = (await resumeFrom?.(read.next, breaks)) ?? null;
     if (from === null) return signal.aborted ? { kind: 'left' } : { kind: 'broken', error: read.error };
   }
