@@ -240,6 +240,11 @@ describe('with a pull request', { timeout: 90_000 }, () => {
       prompt: `${prompt}\n\n${sh('sleep 1')}`,
     });
     const one = await running(await ran(refused));
+    // Its preparation needs the branch.
+    await until('its thread to be prepared', async () => {
+      const { thread } = await ok(s.call('GET', `/api/threads/${one.threadId}`));
+      return thread.initializationState === 'completed';
+    });
     await s.service.ctx.db
       .updateTable('threads')
       .set({ base_branch: 'gone' })

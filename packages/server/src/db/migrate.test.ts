@@ -29,6 +29,10 @@ async function databaseThrough(last: number): Promise<void> {
     "select format('drop function %s', oid::regprocedure) as drop from pg_proc where pronamespace = 'public'::regnamespace",
   );
   for (const { drop } of functions) await client.query(drop);
+  const { rows: sequences } = await client.query<{ drop: string }>(
+    "select format('drop sequence %I', sequencename) as drop from pg_sequences where schemaname = 'public'",
+  );
+  for (const { drop } of sequences) await client.query(drop);
   for (const file of readdirSync(FOLDER).sort()) {
     const number = Number(file.slice(0, 4));
     if (number > last) continue;

@@ -10,10 +10,16 @@ import { transaction } from '../db/transaction.ts';
 import { enqueue } from '../jobs/enqueue.ts';
 import type { Job } from '../jobs/job.ts';
 import { RunnerAway } from '../runner/await-runner.ts';
-import { awaitRoom, freeAfter } from '../runner/place-work.ts';
+import { freeAfter } from '../runner/place-work.ts';
 import { threadKey } from '../runs/index.ts';
 import { sandboxOf } from '../settings/index.ts';
-import { placeThread, prepareWorkspace, stayWithThread, WorkspaceChanged } from '../workspaces/index.ts';
+import {
+  awaitPlace,
+  placeThread,
+  prepareWorkspace,
+  stayWithThread,
+  WorkspaceChanged,
+} from '../workspaces/index.ts';
 import { completeExec, failExec } from './end-exec.ts';
 import { followCommand, hasTask } from './follow-command.ts';
 import type { Outcome } from './follow-command.ts';
@@ -33,7 +39,7 @@ export async function workExec(ctx: Context, job: Job<'exec.work'>): Promise<voi
   if (typeof at === 'string')
     return transaction(ctx, async (tx) => {
       await job.fence(tx);
-      await awaitRoom(tx, job, at);
+      await awaitPlace(tx, job, at);
     });
   try {
     await workAt(at, job, exec);

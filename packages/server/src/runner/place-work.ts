@@ -6,7 +6,6 @@
 import type { Context } from '../context.ts';
 import { transaction } from '../db/transaction.ts';
 import type { Tx } from '../db/transaction.ts';
-import { hostDelaySeconds } from '../hosts/index.ts';
 import type { Job } from '../jobs/job.ts';
 import { atRunner } from './at-runner.ts';
 import { chooseRunner } from './choose.ts';
@@ -20,15 +19,13 @@ interface Need {
   near: string | null;
 }
 
-/** Why work begins nowhere now: what it waits for is here, or a host, as jobs name it. */
-export type Unplaced = 'no room' | 'suspect' | `host:${string}`;
+/** Why work begins nowhere now. */
+export type Unplaced = 'no room' | 'suspect';
 
 /** Others may take the last place between the look and the update. */
 const RIVALS = 5;
 /** Only a fallback: a place that gets free makes a waiting job due. */
 const WAIT_SECONDS = 10;
-/** So is this: a host that comes back does it, too. */
-const HOST_SECONDS = 60;
 /** Work that had begun goes on after so long, room or not: others must not keep it waiting for ever. */
 const RETURN_MS = 30_000;
 /** Whoever is suspect is ready again, or lost, within 20 s. */
@@ -39,7 +36,7 @@ const SUSPECT_SECONDS = 1;
  * it was at has been silent for some seconds. Then nothing is taken, and the work waits (`awaitRoom`). Without a
  * fleet the work is at this host's runner.
  */
-export async function placeWork(ctx: Context, need: Need): Promise<Context | 'no room' | 'suspect'> {
+export async function placeWork(ctx: Context, need: Need): Promise<Context | Unplaced> {
   if (!ctx.fleet) return ctx;
   const { holder, projectId, near } = need;
   if (near !== null) {
@@ -94,6 +91,5 @@ export async function freeAfter(ctx: Context, job: Pick<Job, 'signal'>, holder: 
 /** Puts the job off until there is room. Its handler returns afterwards. */
 export async function awaitRoom(tx: Tx, job: Pick<Job, 'putOff'>, why: Unplaced): Promise<void> {
   if (why === 'no room') return job.putOff(tx, ROOM, WAIT_SECONDS);
-  if (why === 'suspect') return job.putOff(tx, 'suspect runner', SUSPECT_SECONDS);
-  await job.putOff(tx, why, await hostDelaySeconds(tx, why.slice('host:'.length), HOST_SECONDS));
+  await job.putOff(tx, 'suspect runner', SUSPECT_SECONDS);
 }

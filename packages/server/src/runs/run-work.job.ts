@@ -17,10 +17,17 @@ import { transaction } from '../db/transaction.ts';
 import { folderWait, hostStanding, hostWait } from '../hosts/index.ts';
 import { enqueue } from '../jobs/enqueue.ts';
 import type { Job } from '../jobs/job.ts';
-import { awaitRoom, freeAfter } from '../runner/place-work.ts';
-import type { Unplaced } from '../runner/place-work.ts';
+import { freeAfter } from '../runner/place-work.ts';
 import { effectiveSettings } from '../settings/index.ts';
-import { atThread, HostRefused, placeThread, prepareAtHost, stayWithThread } from '../workspaces/index.ts';
+import {
+  atThread,
+  awaitPlace,
+  HostRefused,
+  placeThread,
+  prepareAtHost,
+  stayWithThread,
+} from '../workspaces/index.ts';
+import type { Unplaced } from '../workspaces/index.ts';
 import { isFolderTaken } from './at-host.ts';
 import type { ClaimedRun } from './claimed-run.ts';
 import { driveRun } from './drive-run.ts';
@@ -97,7 +104,7 @@ async function waitForRunner({ ctx, job, run }: ClaimedRun, why: Unplaced): Prom
   await transaction(ctx, async (tx) => {
     await job.fence(tx);
     if (why !== 'suspect') await holdRun(tx, run.id, why === 'no room');
-    await awaitRoom(tx, job, why);
+    await awaitPlace(tx, job, why);
   });
   return false;
 }

@@ -12,7 +12,8 @@ export { prepareWorkspace, recordWorkspaceSource, resetWorkspace } from './prepa
 export { putSourceFiles } from './restore-workspace.ts';
 export { archiveWorkspace, archivingDied, enqueueArchive } from './archive-workspace.job.ts';
 export { initializationDied, initializeThread } from './initialize-thread.job.ts';
-export { atThread, isThreadLost, placeThread, stayWithThread } from './place-thread.ts';
+export { atThread, awaitPlace, isThreadLost, placeThread, stayWithThread } from './place-thread.ts';
+export type { Unplaced } from './place-thread.ts';
 export { recordSizes } from './store.ts';
 export { sweepWorkspaces } from './sweep.ts';
 export { isBeyondReading } from './save-workspace.ts';

@@ -11,8 +11,7 @@ import { hostWait } from '../hosts/index.ts';
 import type { Job } from '../jobs/job.ts';
 import type { SetupFound } from '../setups/index.ts';
 import { awaitRunner, endTasks } from '../runner/await-runner.ts';
-import { awaitRoom, freeAfter } from '../runner/place-work.ts';
-import type { Unplaced } from '../runner/place-work.ts';
+import { freeAfter } from '../runner/place-work.ts';
 import {
   changeThread,
   initializationChange,
@@ -24,7 +23,8 @@ import { changeWorkspace } from './change-workspace.ts';
 import { freshDeadline } from './idle.ts';
 import { fetchStart, RepositoryFault, resolveStart } from './fetch-start.ts';
 import { HostFault, importAtHost } from './initialize-at-host.ts';
-import { placeThread } from './place-thread.ts';
+import { awaitPlace, placeThread } from './place-thread.ts';
+import type { Unplaced } from './place-thread.ts';
 import { HostRefused } from './prepare-at-host.ts';
 import { restoreWithSetup, setupColumns } from './restore-with-setup.ts';
 
@@ -72,7 +72,7 @@ export async function initializeThread(
 async function putOff(ctx: Context, job: InitializeJob, why: Unplaced): Promise<void> {
   await transaction(ctx, async (tx) => {
     await job.fence(tx);
-    await awaitRoom(tx, job, why);
+    await awaitPlace(tx, job, why);
   });
 }
 

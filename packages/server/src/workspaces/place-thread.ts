@@ -1,10 +1,18 @@
 import type { Context } from '../context.ts';
+import type { Tx } from '../db/transaction.ts';
 import { rowsPrepared } from '../db/prepared.ts';
 import type { ExecutionTarget } from '../db/schema.ts';
-import { atHost, hostStanding, hostWait } from '../hosts/index.ts';
+import { atHost, hostDelaySeconds, hostStanding, hostWait } from '../hosts/index.ts';
+import type { Job } from '../jobs/job.ts';
 import { atRunner, isLost } from '../runner/at-runner.ts';
-import { placeWork, stayAt } from '../runner/place-work.ts';
-import type { Unplaced } from '../runner/place-work.ts';
+import { awaitRoom, placeWork, stayAt } from '../runner/place-work.ts';
+import type { Unplaced as NoRunner } from '../runner/place-work.ts';
+
+/** Why work in a thread begins nowhere now: no runner takes it, or its host is away, as jobs name what they wait for. */
+export type Unplaced = NoRunner | ReturnType<typeof hostWait>;
+
+/** Only a fallback: a host that comes back makes a waiting job due. */
+const HOST_SECONDS = 60;
 
 /** Statuses in which a thread's workspace is at its runner, or being made there. */
 const THERE: ReadonlySet<string | null> = new Set(['preparing', 'ready', 'cleanup_pending']);
@@ -19,7 +27,7 @@ async function runnerOf(ctx: Context, threadId: string) {
 
 /**
  * The context of new work in a thread, whose key the caller holds: at the runner that has its workspace, or another
- * one of the fleet with room. The thread's place is given back with `freeAfter`.
+ * one of the fleet with room; else why there is none, for `awaitPlace`. The thread's place is given back with `freeAfter`.
  */
 export async function placeThread(ctx: Context, threadId: string): Promise<Context | Unplaced> {
   const thread = await runnerOf(ctx, threadId);
@@ -30,6 +38,12 @@ export async function placeThread(ctx: Context, threadId: string): Promise<Conte
     projectId: thread.project_id,
     near: THERE.has(thread.workspace_status) ? thread.runner_id : null,
   });
+}
+
+/** Puts the job off until there is a place. Its handler returns afterwards. */
+export async function awaitPlace(tx: Tx, job: Pick<Job, 'putOff'>, why: Unplaced): Promise<void> {
+  if (why === 'no room' || why === 'suspect') return awaitRoom(tx, job, why);
+  await job.putOff(tx, why, await hostDelaySeconds(tx, why.slice(hostWait('').length), HOST_SECONDS));
 }
 
 /** A host that was deleted answers as one that has nothing. */
